@@ -10,6 +10,8 @@ from app.catalogue.environments import api as environments_api
 from app.catalogue.environments import pages as environments_pages
 from app.catalogue.favourites import api as favourites_api
 from app.catalogue.favourites import pages as favourite_pages
+from app.catalogue.feature_types import api as feature_types_api
+from app.catalogue.feature_types import pages as feature_type_pages
 from app.catalogue.features import api as features_api
 from app.catalogue.features import api_insights, api_search
 from app.catalogue.features import pages as features_pages
@@ -68,6 +70,7 @@ ROOM = Room(
         context_api.bp,
         constraints_api.bp,
         environments_api.bp,
+        feature_types_api.bp,
     ),
     pages=(
         projects_pages.bp,
@@ -88,6 +91,7 @@ ROOM = Room(
         segments_pages.bp,
         strategy_type_pages.bp,
         environments_pages.bp,
+        feature_type_pages.bp,
         sdk_token_pages.bp,
         connect_pages.bp,
     ),
@@ -122,6 +126,7 @@ ROOM = Room(
             "environment_pages.index",
             also="/new-environment",
         ),
+        Entry(Heading.INSTANCE, 1, "Feature types", "feature_type_pages.index"),
     ),
     actions=(
         Action(
@@ -257,6 +262,15 @@ ROOM = Room(
             "Review",
             "all_feature_pages.index",
             {"staleProposal": "everywhere"},
+        ),
+        Reminder(
+            11,
+            "lifetime",
+            "Features past their lifetime",
+            reminders.outlived,
+            "Review",
+            "all_feature_pages.index",
+            {"staleProposal": "lifetime"},
         ),
         Reminder(
             13,

@@ -64,6 +64,14 @@ def everywhere(actor: Actor, context: HomeContext) -> Iterator[Item]:
         yield Item(Tone.WARNING, says, some(names, count))
 
 
+def outlived(actor: Actor, context: HomeContext) -> Iterator[Item]:
+    count, names = _proposed(actor, context, StaleFilter.LIFETIME)
+    if count:
+        are = "is past its" if count == 1 else "are past their"
+        says = f"{counted(count, 'feature')} {are} lifetime"
+        yield Item(Tone.WARNING, says, some(names, count))
+
+
 def ownerless_projects(actor: Actor, _: HomeContext) -> Iterator[Item]:
     if not actor.is_admin:
         return
@@ -94,8 +102,6 @@ def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:
 
 def _proposed(actor: Actor, context: HomeContext, reason: StaleFilter) -> tuple[int, list[str]]:
     """(number, first names) of features of the actor's own projects that are proposed as stale."""
-    if not context.settings.stale_after:
-        return 0, []
     able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_FEATURE, id)]
     if not able:
         return 0, []

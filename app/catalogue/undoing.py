@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.catalogue.context import service as context
+from app.catalogue.features import links
 from app.catalogue.features import service as features
 from app.catalogue.features.models import FeatureType
 from app.catalogue.projects import members
@@ -33,6 +34,18 @@ def _undo_tags(actor: Actor, recorded: Sequence[Event]) -> None:
     for project_id in {event.project for event in recorded}:
         there = [event for event in recorded if event.project == project_id]
         tagging.apply(actor, project_id or "", tagging.inverse(there))
+
+
+def _undo_link(actor: Actor, event: Event) -> None:
+    feature = features.lock_for_change(actor, event.project or "", event.feature_name or "")
+    before, after = event.pre_data or {}, event.data or {}
+    if event.type is EventType.FEATURE_LINK_REMOVED:
+        links.add(actor, feature, url=before["url"], title=before["title"])
+    elif event.type is EventType.FEATURE_LINK_ADDED:
+        links.remove(actor, feature, after["id"])
+    else:
+        id = after["id"]
+        links.update(actor, feature, id, **former(event, links.get(feature, id).snapshot()))
 
 
 def _undo_segment(actor: Actor, event: Event) -> None:
@@ -88,6 +101,9 @@ def _undo_context_field(actor: Actor, event: Event) -> None:
 INVERSES = {
     EventType.FEATURE_UPDATED: Inverse(Permission.UPDATE_FEATURE, each(_undo_feature)),
     EventType.FEATURE_TAGS_CHANGED: Inverse(Permission.UPDATE_FEATURE, _undo_tags),
+    EventType.FEATURE_LINK_ADDED: Inverse(Permission.UPDATE_FEATURE, each(_undo_link)),
+    EventType.FEATURE_LINK_REMOVED: Inverse(Permission.UPDATE_FEATURE, each(_undo_link)),
+    EventType.FEATURE_LINK_UPDATED: Inverse(Permission.UPDATE_FEATURE, each(_undo_link)),
     EventType.SEGMENT_UPDATED: Inverse(
         Permission.UPDATE_SEGMENT, each(_undo_segment), in_project=Permission.UPDATE_PROJECT_SEGMENT
     ),

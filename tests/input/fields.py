@@ -89,6 +89,7 @@ class Slot(NamedTuple):
 
 
 SHOP, PIECE = "/projects/shop", "/projects/shop/features/a"
+LINK = f"{SHOP}/features/b/link/{{link}}"
 ROBOT, PERSON = "/service-account/{robot}", "/user-admin/{person}"
 TAGS, ACCESS = "/projects/shop/tags", "/projects/shop/access"
 ENVIRONMENTS = "/projects/empty/environments"
@@ -96,7 +97,7 @@ OF_ACCOUNT = ("id", "isAPI", "imageUrl", "loginAttempts", "emailSent", "seenAt",
 OF_PROJECT = ("environments", "changeRequestEnvironments", "featureCount", "memberCount")
 OF_FEATURE = (
     *("project", "createdAt", "archivedAt", "tags", "dependencies", "children", "environments"),
-    *("lifecycle", "staleProposal", "lastSeenAt"),
+    *("links", "lifecycle", "staleProposal", "lastSeenAt"),
 )
 PLACE = f"{PIECE}/environments/production"
 STRATEGIES = f"{PLACE}/strategies"
@@ -341,6 +342,12 @@ SLOTS = [
     Slot("PUT", ACCESS, "members/0/id", ONE),
     Slot("PUT", ACCESS, "members/0/roleId", NOTHING),
     *(Slot("PUT", ACCESS, f"members/0/{n}", ANYTHING) for n in ("username", "name", "accountType")),
+    Slot(
+        "PUT",
+        "/feature-types/release/lifetime",
+        "lifetimeDays",
+        ONE | ZERO | NULL,
+    ),
     Slot("POST", SHOP + "/features", "name", KEY, 201),
     Slot("POST", SHOP + "/features", "type", NOTHING),
     Slot("POST", SHOP + "/features", "description", PROSE | NULL, 201),
@@ -352,6 +359,12 @@ SLOTS = [
     Slot("PUT", PIECE, "stale", TRUTH),
     Slot("PUT", PIECE, "impressionData", TRUTH),
     *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
+    Slot("POST", f"{PIECE}/link", "id", ANYTHING, 204),
+    Slot("POST", f"{PIECE}/link", "url", NOTHING),
+    Slot("POST", f"{PIECE}/link", "title", LINE | NULL | {"empty", "blank"}, 204),
+    Slot("PUT", LINK, "id", ANYTHING, 204),
+    Slot("PUT", LINK, "url", NOTHING),
+    Slot("PUT", LINK, "title", LINE | NULL | {"empty", "blank"}, 204),
     Slot("POST", f"{PIECE}/lifecycle/complete", "status", NOTHING),
     Slot("POST", f"{PIECE}/lifecycle/complete", "statusValue", LINE | NULL | {"empty", "blank"}),
     Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),

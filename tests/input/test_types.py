@@ -5,7 +5,7 @@ import re
 import pytest
 from flask import Flask
 
-from tests.input.fields import ANYTHING, SLOTS
+from tests.input.fields import ANYTHING, LINK, SLOTS
 from tests.input.values import BODIES, FULLER, Send, mistakes, sender
 from tests.support.clients import ApiClient, problems_of
 from tests.support.writes import World, filled, rows
@@ -88,9 +88,10 @@ def test_what_is_ignored_changes_nothing(app, root, world):
     for slot in SLOTS:
         if slot.takes is ANYTHING and slot.method == "PUT" and "/" not in slot.pointer:
             ignored.setdefault(slot.path, []).append(slot.pointer)
-    assert len(ignored) == 12
+    assert len(ignored) == 13
+    required = {"/projects/shop": {"name": "shop"}, LINK: {"url": "https://wiki.example"}}
     for path, names in ignored.items():
-        body = {"name": "shop"} if path == "/projects/shop" else {}
+        body = required.get(path, {})
         root.ok("PUT", path.format_map(world), body)
         before = rows(app)
         root.ok("PUT", path.format_map(world), {**body, **dict.fromkeys(names, 999)})

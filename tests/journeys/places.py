@@ -119,6 +119,7 @@ for name, path, heading in (
     ("search-wrong", "/search?q=x&in=secrets", "Search"),
     ("tags", "/tags", "Tags"),
     ("tags-none-match", "/tags?text=nothing-like-it", "Tags"),
+    ("feature-types", "/feature-types", "Feature types"),
     ("tag-type-new", "/tags/new-type", "New tag type"),
     ("tag-type", "/tags/types/team", "Tag type team"),
     ("tag-type-delete-used", "/tags/types/team/delete", "Delete tag type team"),
@@ -213,6 +214,7 @@ for name, path, heading in (
     ("viewer-members", f"{CHECKOUT}/members", "Checkout"),
     ("viewer-settings", f"{CHECKOUT}/settings", "Checkout"),
     ("viewer-tags", "/tags", "Tags"),
+    ("viewer-feature-types", "/feature-types", "Feature types"),
     ("viewer-tag-type", "/tags/types/team", "Tag type team"),
     ("viewer-context-field", "/context-fields/country", "Context field country"),
     ("viewer-strategy-type", "/strategy-types/near-store", "Strategy type near-store"),
@@ -510,6 +512,17 @@ def feature_tags_stale(page: Page, instance: Instance) -> None:
 @place("checkout.")
 def feature_settings(page: Page, instance: Instance) -> None:
     page.goto(f"{CHECKOUT}/features/{instance.child}/settings")
+
+
+@place("Links of")
+def feature_links(page: Page, instance: Instance) -> None:
+    path = f"{CHECKOUT}/features/{instance.child}"
+    for link in ({"url": "https://a.example/1", "title": "Ticket"}, {"url": "https://b.example"}):
+        instance.api("POST", f"{path}/link", link)
+    page.goto(f"{path}/links")
+    page.get_by_role("button", name="Add link").click()
+    page.get_by_label("Address").last.fill("nowhere")
+    page.get_by_role("button", name="Save", exact=True).click()
 
 
 @place("Complete checkout.")

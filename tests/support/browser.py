@@ -326,7 +326,7 @@ def _lint_attribute(element: Element, name: str, value: str, known: set[str]) ->
         assert known.issuperset(value.split()), f"{name} points to nothing"
     elif name in ADDRESSES:
         is_own = re.match(r"(/(?!/)|#|\?|[\w.-]+$|$)", value) is not None
-        says_so = element.attributes.get("rel") == OUTSIDE
+        says_so = OUTSIDE in attribute(element, "rel")
         assert is_own or says_so or SIGN_OUT_THERE in value, f"{name} leads elsewhere"
         if element.tag == "a" and value.startswith("#"):
             assert value[1:] in known, f"{name} leads nowhere"

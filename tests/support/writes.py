@@ -39,6 +39,7 @@ PROPOSED = {"feature": "till", "action": "addStrategy", "payload": ROLLOUT}
 EDITED = {**PROPOSED, "payload": {"name": "default"}}
 APPROVALS = {"changeRequestsEnabled": True, "requiredApprovals": 2}
 HOOK = {"name": "new", "url": "https://hooks.example/x"}
+LINK = {"url": "https://tickets.example/1"}
 SAVED = {"name": "Old", "address": "/features?stale=true"}
 EXPORTED = {"features": [{"name": "moved", "project": "shop"}]}
 DOCUMENT = {"version": 1, "features": [{"name": "new", "project": "shop"}]}
@@ -130,8 +131,12 @@ WRITES: list[tuple[str, str, Any]] = [
     ("PUT", "/projects/shop/access", {"members": [{"id": 1, "roleId": 4}]}),
     ("POST", "/projects/shop/access", {"id": 1, "roleId": 4}),
     ("DELETE", "/projects/shop/access/{person}", None),
+    ("PUT", "/feature-types/release/lifetime", {"lifetimeDays": 40}),
     ("POST", FEATURES, {"name": "new"}),
     ("PUT", f"{FEATURES}/a", {"stale": True}),
+    ("POST", f"{FEATURES}/a/link", LINK),
+    ("PUT", f"{FEATURES}/b/link/{{link}}", {"url": "https://tickets.example/2"}),
+    ("DELETE", f"{FEATURES}/b/link/{{link}}", None),
     ("POST", f"{FEATURES}/a/lifecycle/complete", {"status": "kept"}),
     ("POST", f"{FEATURES}/b/lifecycle/uncomplete", None),
     ("POST", f"{FEATURES}/a/dependencies", {"feature": "b"}),
@@ -249,6 +254,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     root.ok("POST", f"{FEATURES}/b/environments/production/on")
     [switched] = root.ok("GET", "/events?feature=b&type=feature-environment-enabled")["events"]
     root.ok("POST", f"{FEATURES}/b/lifecycle/complete", {"status": "kept"})
+    root.ok("POST", f"{FEATURES}/b/link", LINK)
     root.ok("POST", "/projects/shop/archive", {"features": ["resting"]})
     for added, removed in ((["old", "older", "unused", "first"], []), ([], ["unused"])):
         tags = {
@@ -306,6 +312,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "batch": renamed["batch"],
         "switched": switched["id"],
         "first": first,
+        "link": root.ok("GET", f"{FEATURES}/b")["links"][0]["id"],
         "segment": segment["id"],
         "second": second,
         **_change_requests(root, admin),

@@ -43,6 +43,8 @@ PARTS = {
     "/api/admin/user/display/{page}",
     "/api/admin/user/mail",
     "/api/admin/user/time-zone",
+    "/api/admin/feature-types/{id}/lifetime",
+    "/api/admin/projects/{project_id}/features/{name}/link/{link_id}",
     "/api/admin/projects/{project_id}/environments/{environment}/change-requests/config",
     *(
         f"/api/admin/projects/{{project_id}}/change-requests/{{id}}/{part}"

@@ -5,6 +5,7 @@ import pytest
 from tests.support.browser import Browser, text_of
 
 LINES = ["Home", "Projects", "Features", "Change requests", "Playground"]
+OF_INSTANCE = ["Environments", "Feature types", "Webhooks", "Import", "Backups", "Settings"]
 
 
 def lines(page) -> list[str]:
@@ -16,7 +17,7 @@ def lines(page) -> list[str]:
     ("role", "groups"),
     [
         ("Admin", ["Targeting", "Applications", "People", "Audit", "Instance", "Help"]),
-        ("Viewer", ["Targeting", "Applications", "Environments", "Help"]),
+        ("Editor", ["Targeting", "Applications", "Events", "Instance", "Help"]),
     ],
 )
 def test_a_group_of_one_page_is_that_page(app, people, role, groups):
@@ -32,7 +33,7 @@ def test_a_group_of_one_page_is_that_page(app, people, role, groups):
         ("/connect", "Applications", ["Applications", "SDK tokens", "Browser origins"]),
         ("/new-group", "People", ["Users", "Groups", "Service accounts", "Single sign-on"]),
         ("/security-log", "Audit", ["Events", "Security log"]),
-        ("/imports", "Instance", ["Environments", "Webhooks", "Import", "Backups", "Settings"]),
+        ("/imports", "Instance", OF_INSTANCE),
     ],
 )
 def test_the_group_of_the_page_is_open(browser, path, group, names):

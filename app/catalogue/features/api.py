@@ -2,7 +2,7 @@ from typing import Any
 
 from flask import Response, jsonify, url_for
 
-from app.catalogue.features import bulk, health, lifecycle, schemas, service
+from app.catalogue.features import bulk, health, lifecycle, links, schemas, service
 from app.catalogue.features.bulk import Edit, Settings
 from app.catalogue.features.credits import creators_in, credited
 from app.catalogue.features.health import Health
@@ -24,8 +24,10 @@ bp = ApiBlueprint(
     "features",
     __name__,
     url_prefix="/api/admin/projects/<key:project_id>",
-    description="Features, their dependencies and their tags.",
+    description="Features, their dependencies, tags and links.",
 )
+
+_LINK = {"url": "https://wiki.example.com/checkout", "title": "Specification"}
 
 
 @bp.get("/features", needs=Access.SIGNED_IN)
@@ -218,6 +220,42 @@ def remove_dependency(project_id: str, name: str, parent: str) -> Response:
     """Remove a feature's dependency on one parent"""
     service.remove_dependencies(current_actor, project_id, name, parent)
     return no_body()
+
+
+@bp.post("/features/<key:name>/link", needs=Permission.UPDATE_FEATURE, refuses=(409,))
+@bp.arguments(schemas.Link, example=_LINK)
+@bp.response(204)
+def add_link(data: dict[str, Any], project_id: str, name: str) -> Response:
+    """Add a link to a feature
+
+    To a page about it, such as its ticket. A feature can have 50 links.
+    """
+    links.add(current_actor, service.lock_for_change(current_actor, project_id, name), **data)
+    return no_body(204)
+
+
+@bp.put("/features/<key:name>/link/<key:link_id>", needs=Permission.UPDATE_FEATURE, refuses=(409,))
+@bp.arguments(schemas.Link, example=_LINK)
+@bp.response(204)
+def update_link(data: dict[str, Any], project_id: str, name: str, link_id: str) -> Response:
+    """Update a link of a feature
+
+    A title that is left out stays as it is.
+    """
+    feature = service.lock_for_change(current_actor, project_id, name)
+    links.update(current_actor, feature, link_id, **data)
+    return no_body(204)
+
+
+@bp.delete(
+    "/features/<key:name>/link/<key:link_id>", needs=Permission.UPDATE_FEATURE, refuses=(409,)
+)
+@bp.response(204)
+def remove_link(project_id: str, name: str, link_id: str) -> Response:
+    """Remove a link from a feature"""
+    feature = service.lock_for_change(current_actor, project_id, name)
+    links.remove(current_actor, feature, link_id)
+    return no_body(204)
 
 
 @bp.post("/stale", needs=Permission.UPDATE_FEATURE, refuses=(404,))

@@ -12,23 +12,15 @@ from wtforms import (
 
 from app.catalogue.features import schemas
 from app.catalogue.features.bulk import Settings
-from app.catalogue.features.models import CompletedStatus, FeatureType, Stage, StaleReason
+from app.catalogue.features.models import FEATURE_TYPES, CompletedStatus, Stage, StaleReason
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.features.stale import USUAL, StaleFilter, UsageFilter
 from app.core.words import counted
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm, as_inputs
+from app.web.parts import PartKind, PartsForm
 
-TYPES = {
-    FeatureType.RELEASE: "Release: hides unfinished work until it’s ready",
-    FeatureType.EXPERIMENT: "Experiment: compares variants",
-    FeatureType.OPERATIONAL: "Operational: controls how the system behaves, such as under load",
-    FeatureType.KILL_SWITCH: "Kill switch: switches something off in an emergency",
-    FeatureType.PERMISSION: "Permission: gives access to some people and not to others",
-}
-
-
-TYPE_NAMES = {type.value: words.partition(":")[0] for type, words in TYPES.items()}
+TYPE_NAMES = {type.value: words.partition(":")[0] for type, words in FEATURE_TYPES.items()}
 STATES = {"true": "Stale", "false": "Not stale"}
 STAGES = {
     Stage.INITIAL.value: "Initial",
@@ -59,7 +51,7 @@ def cut(names: list[str]) -> list[str]:
 
 class _FeatureForm(SchemaForm):
     type = SelectField(
-        "Type", choices=[SelectChoice(type.value, words) for type, words in TYPES.items()]
+        "Type", choices=[SelectChoice(type.value, words) for type, words in FEATURE_TYPES.items()]
     )
     description = TextAreaField("Description", description="What it’s for and who to ask about it.")
     impression_data = BooleanField("Impression data: SDKs raise an event for each check")
@@ -97,6 +89,29 @@ class FeatureForm(_FeatureForm):
         return as_inputs(self.values)
 
 
+class LinksForm(PartsForm):
+    """A line for each link. Those without an address and a title are not there."""
+
+    schema = schemas.LinkLines
+    kinds = {  # noqa: RUF012 - read from the class
+        "link": PartKind("links", "Link", empty={"id": "", "url": "", "title": ""}, main="url")
+    }
+
+    reason = ReasonField()
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        lines = self.parts["link"]
+        self.parts["link"] = [line for line in lines if line["url"] or line["title"]]
+        return super().validate(extra_validators)
+
+    def payload(self) -> dict[str, Any]:
+        return super().payload() | {"links": self.parts["link"]}
+
+    @classmethod
+    def inputs_of(cls, thing: Any) -> Values:
+        return {"links": [as_inputs(link._asdict()) for link in thing.links]}
+
+
 class CompletionForm(SchemaForm):
     schema = schemas.Completion
 
@@ -124,6 +139,7 @@ def proposals(days: int) -> dict[str, str]:
     return {
         StaleReason.UNUSED.value: f"Unused {span}",
         StaleReason.EVERYWHERE.value: f"On for everyone {span}",
+        StaleReason.LIFETIME.value: "Past its lifetime",
     }
 
 
@@ -150,6 +166,7 @@ def filter_choices(days: int, environments: Iterable[str] = ()) -> dict[str, dic
             StaleFilter.ANY.value: "Any reason",
             StaleFilter.UNUSED.value: "Unused",
             StaleFilter.EVERYWHERE.value: "On for everyone",
+            StaleFilter.LIFETIME.value: "Past its lifetime",
         },
     }
 

@@ -55,7 +55,7 @@ class StaleFeature(NamedTuple):
 class Health:
     """Numbers of active features.
 
-    ``stale``: marked by people; ``proposed``: not marked, but unused or on for everyone.
+    ``stale``: marked by people; ``proposed``: not marked, but unused, on for everyone or too old.
     ``leftover_ages``: both of these, by the time since their creation.
     ``on_ages``: on in production, by the time since their state there last changed.
     """

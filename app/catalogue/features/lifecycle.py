@@ -55,7 +55,9 @@ _columns = OnList(
         _first_seen,
         _live_since,
         LAST_SEEN,
-        stale.proposal(sa.bindparam("before", type_=UtcDateTime)),
+        stale.proposal(
+            sa.bindparam("before", type_=UtcDateTime), sa.bindparam("now", type_=sa.Float)
+        ),
     ).where(is_among(Feature.id))
 )
 
@@ -97,7 +99,11 @@ def with_life(views: Sequence[FeatureView], *, stale_after: timedelta) -> list[F
 
 def lives(features: Sequence[Feature], *, stale_after: timedelta) -> dict[int, Life]:
     """The lives of features by their ids, in one statement for any number."""
-    rows = _columns.run([feature.id for feature in features], before=stale.before(stale_after))
+    rows = _columns.run(
+        [feature.id for feature in features],
+        before=stale.before(stale_after),
+        now=utcnow().timestamp(),
+    )
     values = {id: rest for id, *rest in rows}
     return {feature.id: _life(feature, *values[feature.id]) for feature in features}
 

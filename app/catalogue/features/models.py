@@ -1,12 +1,14 @@
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 
 class FeatureType(StrEnum):
@@ -15,6 +17,16 @@ class FeatureType(StrEnum):
     OPERATIONAL = "operational"
     KILL_SWITCH = "kill-switch"
     PERMISSION = "permission"
+
+
+FEATURE_TYPES = {
+    FeatureType.RELEASE: "Release: hides unfinished work until it’s ready",
+    FeatureType.EXPERIMENT: "Experiment: compares variants",
+    FeatureType.OPERATIONAL: "Operational: controls how the system behaves, such as under load",
+    FeatureType.KILL_SWITCH: "Kill switch: switches something off in an emergency",
+    FeatureType.PERMISSION: "Permission: gives access to some people and not to others",
+}
+"""Their names, and what they are for."""
 
 
 class CompletedStatus(StrEnum):
@@ -39,6 +51,7 @@ class StaleReason(StrEnum):
 
     UNUSED = "unused"
     EVERYWHERE = "everywhere"
+    LIFETIME = "lifetime"
 
 
 class Feature(Model):
@@ -83,6 +96,39 @@ class Feature(Model):
         if self.completed_at is None:
             return None
         return {"status": self.completed_status, "statusValue": self.completed_value}
+
+
+class FeatureTypeLifetime(Model):
+    """How long features of a type are expected to live, in days. None, or no row: for good."""
+
+    __tablename__ = "feature_type_lifetimes"
+
+    type: Mapped[FeatureType] = mapped_column(primary_key=True)
+    lifetime_days: Mapped[int | None]
+
+
+LINK_URL = r"^https?://[^\s/?#@\\]+([/?#]\S*)?$"
+"""Has no user name: with one it would seem to be of another site."""
+MAX_LINK_URL = 2_000
+
+
+class FeatureLink(Model):
+    """A page about a feature, such as its ticket. ``position``: its place among them."""
+
+    __tablename__ = "feature_links"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True, default=lambda: str(uuid4()))
+    feature_id: Mapped[int] = mapped_column(ForeignKey("features.id"), index=True)
+    url: Mapped[str] = mapped_column(String(MAX_LINK_URL))
+    title: Mapped[str | None] = mapped_column(String(255))
+    position: Mapped[int]
+
+    __table_args__ = (at_most("url", MAX_LINK_URL), at_most("title", 255))
+
+    recorded = ("id", "url", "title")
+
+
+LINKS = Quota(FeatureLink, "links", "feature", rows=50, bytes=10_000)
 
 
 class ParentRule:

@@ -5,6 +5,7 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.feature_types import service as feature_types
 from app.catalogue.features import history, lifecycle, requests, schemas, service
 from app.catalogue.features.forms import (
     STAGES,
@@ -15,6 +16,7 @@ from app.catalogue.features.forms import (
     proposals,
 )
 from app.catalogue.features.history import ChangeHistory
+from app.catalogue.features.models import StaleReason
 from app.catalogue.features.pages_all import asked_name, list_columns
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
@@ -100,10 +102,12 @@ def show(project_id: str, name: str) -> str:
     """Show where a feature is on, and who gets it."""
     view = service.get(current_actor, project_id, name)
     page = about(project_id, view)
+    is_old = page["life"].proposal is StaleReason.LIFETIME
     return render_template(
         "catalogue/features/show.html",
         **page,
         sparks=_sparks(view, page["history"]),
+        lifetime=is_old and feature_types.lifetimes()[view.feature.type],
         describe=words.describe,
         reach=words.reach,
         shares=words.shares,

@@ -6,8 +6,8 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.features import service
-from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, parent_of
+from app.catalogue.features import links, service
+from app.catalogue.features.forms import ENTERED, FeatureForm, LinksForm, ParentForm, parent_of
 from app.catalogue.features.models import Feature
 from app.catalogue.features.pages import SUGGESTIONS, about
 from app.catalogue.features.queries import FeatureView
@@ -15,7 +15,7 @@ from app.catalogue.projects import service as projects
 from app.catalogue.strategies.queries import ProjectUse
 from app.core.events import service as events
 from app.core.permissions import Access, Permission
-from app.web.conflicts import FieldConflict, StaleEdit, Values, flash_saved
+from app.web.conflicts import EditPage, FieldConflict, StaleEdit, Values, flash_saved
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
@@ -70,6 +70,28 @@ def change_settings(
     return done or _settings_page(project_id, view, form, seen)
 
 
+@bp.get("/links", needs=Permission.UPDATE_FEATURE)
+def edit_links(project_id: str, name: str) -> ResponseReturnValue:
+    """Show the links of a feature, to add, change and remove some."""
+    return _links_edit(service.get(current_actor, project_id, name)).show()
+
+
+@bp.post("/links", needs=Permission.UPDATE_FEATURE)
+def save_links(project_id: str, name: str) -> ResponseReturnValue:
+    """Save the links, unless someone else changed them first: then show what they changed."""
+    edit = _links_edit(service.get_for_change(current_actor, project_id, name))
+    if edit.form.take_step():
+        return edit.show()
+    batch = events.new_batch()
+
+    def save() -> bool:
+        actor, lines = current_actor.for_act(batch), edit.form.values["links"]
+        return links.replace(actor, project_id, name, lines)
+
+    settings = redirect_to(".settings", project_id=project_id, name=name)
+    return edit.save(save, lambda: f"Links of {name} saved.", settings, batch=batch)
+
+
 @bp.get("/tags", needs=Access.SIGNED_IN)
 def tags(project_id: str, name: str) -> ResponseReturnValue:
     """Show tags, children, and the parent with a form for people who may choose it."""
@@ -109,6 +131,19 @@ def _settings_edit(name: str) -> StaleEdit:
 
 def _parent_edit(name: str) -> StaleEdit:
     return StaleEdit(f"parent of {name}", {"parent": "Depends on"})
+
+
+def _links_edit(view: FeatureView) -> EditPage[LinksForm]:
+    project_id, present = view.feature.project_id, LinksForm.inputs_of(view)
+    return EditPage(
+        f"links of {view.feature.name}",
+        "catalogue/features/links.html",
+        LinksForm(present),
+        present,
+        lambda: {"overview": projects.overview(current_actor, project_id), "view": view},
+        {"links": "Links"},
+        lambda values: {"links": [link["title"] or link["url"] for link in values["links"]]},
+    )
 
 
 def _settings_page(

@@ -11,6 +11,7 @@ from app.catalogue.features.models import (
     CompletedStatus,
     Dependency,
     Feature,
+    FeatureLink,
     FeatureType,
     Stage,
     StaleReason,
@@ -42,13 +43,14 @@ LAST_SEEN = (
 
 @dataclass(frozen=True, slots=True)
 class FeatureView:
-    """A feature with its tags, parent, children and states. Names are sorted."""
+    """A feature with its tags, parent, children, states and links. Names are sorted."""
 
     feature: Feature
     tags: list[TagName]
     dependencies: list["ParentLink"]
     children: list[str]
     environments: list[EnvironmentState]
+    links: list["Link"]
     life: "Life | None" = None
     """Set only where it is shown; see ``lifecycle.with_life``."""
     credits: "Credits | None" = None
@@ -111,6 +113,14 @@ class ParentLink(NamedTuple):
     variants: list[str]
 
 
+class Link(NamedTuple):
+    """A link of a feature, without its place."""
+
+    id: str
+    url: str
+    title: str | None
+
+
 def rule_for_sdks(parent: Any) -> dict[str, Any]:
     """A dependency as SDKs read it; ``parent``: a row with ``name``, ``enabled``, ``variants``."""
     rule: dict[str, Any] = {"feature": parent.name, "enabled": parent.enabled}
@@ -166,6 +176,13 @@ _tags = OnList(
         .join(Tag, Tag.id == FeatureTag.tag_id)
         .where(is_among(FeatureTag.feature_id))
         .order_by(Tag.type, Tag.value)
+    )
+)
+_links = OnList(
+    lambda is_among: (
+        sa.select(FeatureLink.feature_id, FeatureLink.id, FeatureLink.url, FeatureLink.title)
+        .where(is_among(FeatureLink.feature_id))
+        .order_by(FeatureLink.position)
     )
 )
 _parents = OnList(lambda is_among: PARENTS.where(is_among(Dependency.child_id)))
@@ -239,14 +256,14 @@ def rows(
 def views(features: list[Feature]) -> list[FeatureView]:
     """Views of the features, in a few statements regardless of their number."""
     ids = [feature.id for feature in features]
-    tags = tags_of(ids)
+    tags, links = tags_of(ids), links_of(ids)
     parents = {id: [parent] for id, parent in parents_of(ids).items()}
     children: dict[int, list[str]] = {id: [] for id in ids}
     for parent_id, name in _children.run(ids):
         children[parent_id].append(name)
     states = strategies.states([(feature.id, feature.project_id) for feature in features])
     return [
-        FeatureView(f, tags[f.id], parents.get(f.id, []), children[f.id], states[f.id])
+        FeatureView(f, tags[f.id], parents.get(f.id, []), children[f.id], states[f.id], links[f.id])
         for f in features
     ]
 
@@ -306,6 +323,14 @@ def tags_of(ids: Collection[int]) -> dict[int, list[TagName]]:
     found: dict[int, list[TagName]] = {id: [] for id in ids}
     for feature_id, *tag in _tags.run(ids):
         found[feature_id].append(TagName(*tag))
+    return found
+
+
+def links_of(ids: Collection[int]) -> dict[int, list[Link]]:
+    """The links of each of the features, by its id, in their order."""
+    found: dict[int, list[Link]] = {id: [] for id in ids}
+    for feature_id, *link in _links.run(ids):
+        found[feature_id].append(Link(*link))
     return found
 
 

@@ -1,9 +1,18 @@
+import re
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_dump, post_load, validate
 
 from app.catalogue.features import selections
-from app.catalogue.features.models import CompletedStatus, FeatureType, Stage, StaleReason
+from app.catalogue.features.models import (
+    LINK_URL,
+    LINKS,
+    MAX_LINK_URL,
+    CompletedStatus,
+    FeatureType,
+    Stage,
+    StaleReason,
+)
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.strategies.schemas import ListedState, StateRow
 from app.catalogue.strategies.schemas_variants import MAX_VARIANTS
@@ -69,6 +78,48 @@ class FeatureTagRow(Schema):
     type = fields.String()
 
 
+class LinkRow(Schema):
+    id = fields.String()
+    url = fields.String()
+    title = fields.String(allow_none=True)
+
+
+class _Address(SingleLine):
+    default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "url": "Enter an address like https://wiki.example.com/checkout, without a user name."
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(high=MAX_LINK_URL, metadata={"pattern": LINK_URL}, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, *args, **kwargs)
+        if not re.match(LINK_URL, text):
+            raise self.make_error("url")
+        return text
+
+
+@accepts(LinkRow)
+class Link(Schema):
+    url = _Address(required=True)
+    title = SingleLine(
+        low=0,
+        high=255,
+        allow_none=True,
+        metadata={"description": "Shown instead of the address."},
+    )
+
+
+class LinkLine(Link):
+    """``id``: of a link that is kept; new ones have none."""
+
+    id = fields.String()
+
+
+class LinkLines(Schema):
+    links = StrictList(fields.Nested(LinkLine), validate=validate.Length(max=LINKS.rows))
+
+
 class ParentRow(Schema):
     feature = fields.String()
     enabled = fields.Boolean(metadata={"description": "Whether the parent must be on, or off."})
@@ -99,7 +150,7 @@ class HealthRow(Schema):
     )
     stale = fields.Integer(metadata={"description": "Marked as stale by people."})
     proposed = fields.Integer(
-        metadata={"description": "Not marked, but unused or on for everyone for long."}
+        metadata={"description": "Not marked, but unused, on for everyone for long, or too old."}
     )
     leftover_ages = fields.Nested(
         ByAge, metadata={"description": "Stale and proposed, by the time since they were created."}
@@ -169,6 +220,7 @@ class FeatureRow(Schema):
         metadata={"description": "Whether the caller marked it."},
     )
     tags = fields.List(fields.Nested(FeatureTagRow))
+    links = fields.List(fields.Nested(LinkRow))
     dependencies = fields.List(
         fields.Nested(ParentRow), metadata={"description": "The parents of this feature."}
     )
@@ -212,7 +264,7 @@ class FeatureList(Schema):
 class ProjectFeature(FeatureRow):
     extended = FeatureRow.extended | {
         *("project", "archived", "archivedAt", "createdBy"),
-        *("dependencies", "children", "lifecycle"),
+        *("dependencies", "children", "lifecycle", "links"),
     }
 
     environments = fields.List(fields.Nested(ListedState))

@@ -60,7 +60,7 @@ def _dependency_type(view: FeatureView) -> str | None:
 
 
 class FoundFeature(FeatureRow):
-    extended = FeatureRow.extended | {"archived", "dependencies", "children"}
+    extended = FeatureRow.extended | {"archived", "dependencies", "children", "links"}
 
     dependency_type = fields.Function(
         _dependency_type, metadata={"type": ["string", "null"], "enum": ["parent", "child", None]}

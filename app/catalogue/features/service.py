@@ -155,9 +155,8 @@ def create(
         _add_tags(actor, feature, set(first_tags))
     uses = strategies.environments_of([project_id]).get(project_id, [])
     states = [EnvironmentState(use, enabled=False) for use in uses]
-    return FeatureView(
-        feature, sorted(set(first_tags)), [], [], states, lifecycle.new_life(feature)
-    )
+    life = lifecycle.new_life(feature)
+    return FeatureView(feature, sorted(set(first_tags)), [], [], states, [], life)
 
 
 def _add_tags(actor: Actor, feature: Feature, added: Collection[TagName]) -> None:

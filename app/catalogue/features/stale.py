@@ -1,6 +1,7 @@
 """The rule for features that look ready to be removed from code, as SQL conditions.
 
-``before``: anything that happened later is too recent to count.
+``before``: anything that happened later is too recent to count. ``now``: seconds since 1970. The
+lifetimes of types are a rule of their own, with which ``before`` has nothing to do.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.catalogue.features.models import Dependency, Feature, FeatureType, StaleReason
+from app.catalogue.features.models import (
+    Dependency,
+    Feature,
+    FeatureType,
+    FeatureTypeLifetime,
+    StaleReason,
+)
 from app.catalogue.projects.models import ProjectEnvironment
 from app.catalogue.strategies import types
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
@@ -19,6 +26,8 @@ from app.core.clock import utcnow
 USUAL = timedelta(days=30)
 TEMPORARY = (FeatureType.RELEASE, FeatureType.EXPERIMENT)
 """Types that are meant to be removed. Others may stay on for everyone for good reasons."""
+
+SECONDS_A_DAY = sa.literal(86_400.0, sa.Float)
 
 Moment = datetime | sa.BindParameter[datetime]
 Condition = sa.ColumnElement[bool]
@@ -30,6 +39,7 @@ class StaleFilter(StrEnum):
     ANY = "any"
     UNUSED = StaleReason.UNUSED.value
     EVERYWHERE = StaleReason.EVERYWHERE.value
+    LIFETIME = StaleReason.LIFETIME.value
 
 
 class UsageFilter(StrEnum):
@@ -41,26 +51,30 @@ class UsageFilter(StrEnum):
 
 
 def before(after: timedelta) -> datetime:
-    """The time that counts as long ago. With zero it is never reached: nothing is proposed."""
+    """The time that counts as long ago. With zero it is never reached: nothing is long ago."""
     return utcnow() - after if after else datetime.min.replace(tzinfo=UTC)
 
 
-def proposal(before: Moment) -> sa.ColumnElement[str | None]:
+def proposal(before: Moment, now: sa.BindParameter[float]) -> sa.ColumnElement[str | None]:
     """The reason for which a feature is proposed; NULL if it is not."""
     return sa.case(
         (_is_old(before) & _is_unused(before), StaleReason.UNUSED.value),
         (_is_old(before) & _is_everywhere(before), StaleReason.EVERYWHERE.value),
+        (_outlived(now), StaleReason.LIFETIME.value),
     )
 
 
 def is_proposed(asked: StaleFilter, before: Moment) -> Condition:
-    unused, everywhere = _is_unused(before), _is_everywhere(before)
+    unused = _is_old(before) & _is_unused(before)
+    everywhere = _is_old(before) & _is_everywhere(before)
+    outlived = _outlived(sa.literal(utcnow().timestamp(), sa.Float))
     reasons = {
-        StaleFilter.ANY: unused | everywhere,
+        StaleFilter.ANY: unused | everywhere | outlived,
         StaleFilter.UNUSED: unused,
         StaleFilter.EVERYWHERE: everywhere & ~unused,
+        StaleFilter.LIFETIME: outlived & ~unused & ~everywhere,
     }
-    return _is_old(before) & reasons[asked]
+    return reasons[asked]
 
 
 def is_used(asked: UsageFilter, after: timedelta) -> Condition:
@@ -71,7 +85,21 @@ def is_used(asked: UsageFilter, after: timedelta) -> Condition:
 
 
 def _is_old(before: Moment) -> Condition:
-    return sa.and_(Feature.archived_at.is_(None), ~Feature.stale, Feature.created_at <= before)
+    return _is_open() & (Feature.created_at <= before)
+
+
+def _is_open() -> Condition:
+    return sa.and_(Feature.archived_at.is_(None), ~Feature.stale)
+
+
+def _outlived(now: sa.BindParameter[float]) -> Condition:
+    """It is older than features of its type are expected to become."""
+    age = now - sa.extract("epoch", Feature.created_at)
+    return _is_open() & _exists(
+        FeatureTypeLifetime,
+        FeatureTypeLifetime.type == Feature.type,
+        FeatureTypeLifetime.lifetime_days * SECONDS_A_DAY <= age,
+    )
 
 
 def _is_unused(before: Moment) -> Condition:

@@ -127,7 +127,7 @@ class Settings:
     )
     stale_after_days: int = setting(
         "A feature is proposed as stale if no application checked it for this many days, or if it "
-        "has been on for everyone in all environments for so long. 0: never.",
+        "has been on for everyone in all environments for so long. 0: not for these reasons.",
         kinds.whole_number(0, 3_650),
         "30",
     )

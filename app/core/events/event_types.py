@@ -273,6 +273,24 @@ class EventType(StrEnum):
         "The variants that all strategies of a feature share in an environment were changed.",
         "changed the variants of feature {feature} in {environment}",
     )
+    FEATURE_LINK_ADDED = _features(
+        "feature-link-added",
+        "A feature got a link to a page about it.",
+        "added link {link} to feature {feature}",
+        touches_sdks=False,
+    )
+    FEATURE_LINK_REMOVED = _features(
+        "feature-link-removed",
+        "A link of a feature was removed.",
+        "removed link {link} from feature {feature}",
+        touches_sdks=False,
+    )
+    FEATURE_LINK_UPDATED = _features(
+        "feature-link-updated",
+        "The address or the title of a link of a feature was changed.",
+        "changed a link of feature {feature}: {changes}",
+        touches_sdks=False,
+    )
     FEATURE_REVIVED = _features(
         "feature-revived",
         "An archived feature was revived.",
@@ -305,6 +323,12 @@ class EventType(StrEnum):
         "Tags were added to a feature, or removed from it.",
         "changed the tags of feature {feature}: {tags}",
         batch="changed the tags of {features}{in_project}",
+    )
+    FEATURE_TYPE_UPDATED = _instance(
+        "feature-type-updated",
+        "How long features of a type are expected to live was changed.",
+        "set the lifetime of {feature_type} features to {lifetime}",
+        touches_sdks=False,
     )
     FEATURE_UNCOMPLETED = _features(
         "feature-uncompleted",

@@ -13,10 +13,12 @@ from app.core.words import counted, humanize, spoken
 
 DISPLAY_LIMIT = 5
 LONGEST_VALUE = 40
+LONGEST_LINK = 100
 
 FIELDS = {
     "changeRequestEnvironments": "approvals",
     "roleId": "role",
+    "url": "address",
     "rootRole": "role",
 }
 """What sentences call fields of ``data`` whose own names are unclear."""
@@ -262,6 +264,15 @@ class _Facts:
         return [self._feature(self._event.feature_name or "?")]
 
     @property
+    def feature_type(self) -> list[Part]:
+        return [str(self._data.get("id", "?"))]
+
+    @property
+    def lifetime(self) -> list[Part]:
+        days = self._data.get("lifetimeDays")
+        return [counted(days, "day") if days else "no limit"]
+
+    @property
     def features(self) -> list[Part]:
         return [counted(self._count, "feature")]
 
@@ -299,6 +310,11 @@ class _Facts:
     @property
     def in_project(self) -> list[Part]:
         return [" in project ", *self.project] if self._event.project else []
+
+    @property
+    def link(self) -> list[Part]:
+        text = str(self._data.get("title") or self._data.get("url", "?"))
+        return [text if len(text) <= LONGEST_LINK else f"{text[:LONGEST_LINK]}…"]
 
     @property
     def maker(self) -> list[Part]:

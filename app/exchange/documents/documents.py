@@ -149,6 +149,7 @@ BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
             "archived": False,
             "completed": None,
             "tags": [],
+            "links": [],
             "parent": None,
             "environments": {},
         },
@@ -182,7 +183,12 @@ def name_of(kind: Kind, item: Mapping[str, Any]) -> str:
 
 
 def digest(item: Item | None) -> str:
-    """Digest of an item, independent of the order of its fields."""
+    """Digest of an item, independent of the order of its fields.
+
+    Without links it is that of versions which had none, so that imports from then can be undone.
+    """
+    if item and not item.get("links", True):
+        item = {key: value for key, value in item.items() if key != "links"}
     return sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -291,7 +291,8 @@ class _Planner:
         if kind is not Kind.FEATURES:
             return item
         own, states = {"groupId": item["name"]}, item["environments"]
-        return item | {
+        # An import that was planned or applied by an older version has no links.
+        return {"links": [], **item} | {
             "environments": {
                 name: state
                 | {

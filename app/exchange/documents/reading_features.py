@@ -74,6 +74,7 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
     ids = [row.id for row in rows]
     environments = _environments(ids)
     tags, parents = queries.tags_of(ids), queries.parents_of(ids)
+    links = queries.links_of(ids)
     for row in rows:
         completed = row.completed_status and {
             "status": row.completed_status.value,
@@ -89,6 +90,7 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
                 "archived": row.archived_at is not None,
                 "completed": completed,
                 "tags": sorted(map(str, tags[row.id])),
+                "links": [{"url": link.url, "title": link.title} for link in links[row.id]],
                 "parent": parent._asdict() if (parent := parents.get(row.id)) else None,
                 "environments": environments.get(row.id, {}),
             },

@@ -9,8 +9,8 @@ from app.accounts.schemas import email, username
 from app.catalogue.context.models import MAX_ORDER
 from app.catalogue.context.schemas import NewContextField
 from app.catalogue.environments.models import EnvironmentType
-from app.catalogue.features.models import CompletedStatus
-from app.catalogue.features.schemas import NewFeature, Parent
+from app.catalogue.features.models import LINKS, CompletedStatus
+from app.catalogue.features.schemas import Link, NewFeature, Parent
 from app.catalogue.projects.models import ProjectMode
 from app.catalogue.projects.schemas import MAX_APPROVALS, environment_name
 from app.catalogue.sdk_tokens.models import SdkTokenType
@@ -131,11 +131,16 @@ class _Tag(SingleLine):
         return str(tag)
 
 
+class _Link(Link):
+    title = SingleLine(low=0, high=255, allow_none=True, load_default=None)
+
+
 class _Feature(NewFeature):
     project = Key(required=True)
     archived = StrictBoolean()
     completed = fields.Nested(_Completed, allow_none=True)
     tags = _Names(_Tag(high=101))
+    links = StrictList(fields.Nested(_Link), validate=validate.Length(max=LINKS.rows))
     parent = fields.Nested(Parent, allow_none=True)
     environments = fields.Dict(environment_name(), fields.Dict())
 

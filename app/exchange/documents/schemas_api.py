@@ -44,7 +44,8 @@ class ConfigurationDocument(Schema):
     features = _things(
         Kind.FEATURES,
         "name, project, type, description, stale, impressionData, archived, completed, tags "
-        "(type:value), parent, environments (enabled, strategies and variants by environment)",
+        "(type:value), links (url, title), parent, environments (enabled, strategies and "
+        "variants by environment)",
     )
     browser_origins = StrictList(
         fields.String(),

@@ -11,7 +11,13 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from app.catalogue.features.models import CompletedStatus, Dependency, Feature, FeatureType
+from app.catalogue.features.models import (
+    CompletedStatus,
+    Dependency,
+    Feature,
+    FeatureLink,
+    FeatureType,
+)
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.catalogue.tags import service as tags
@@ -43,6 +49,9 @@ def _update_of(model: type[Model], key: Sequence[str], columns: Sequence[str]) -
 
 _ids = OnList(lambda is_among: sa.select(Feature.name, Feature.id).where(is_among(Feature.name)))
 _drop_tags = OnList(lambda is_among: sa.delete(FeatureTag).where(is_among(FeatureTag.feature_id)))
+_drop_pages = OnList(
+    lambda is_among: sa.delete(FeatureLink).where(is_among(FeatureLink.feature_id))
+)
 _drop_parents = OnList(lambda is_among: sa.delete(Dependency).where(is_among(Dependency.child_id)))
 _drop_links = OnList(
     lambda is_among: sa.delete(StrategySegment).where(is_among(StrategySegment.strategy_id))
@@ -125,6 +134,7 @@ class _Chunk:
             for place, strategy in enumerate(state["strategies"])
         )
         self._insert_tags()
+        self._insert_pages(self.items)
         payloads = [
             EventPayload(project=item["project"], feature_name=name, data=recorded(item))
             for name, item in self.items.items()
@@ -148,6 +158,11 @@ class _Chunk:
         self._change_states()
         _drop_tags.run([*self.ids.values()])
         self._insert_tags()
+        others = [
+            e.name for e in changed if self.items[e.name]["links"] != (e.current or {})["links"]
+        ]
+        _drop_pages.run([self.ids[name] for name in others])
+        self._insert_pages(others)
         payloads = [
             EventPayload(
                 project=entry.current["project"],
@@ -222,6 +237,15 @@ class _Chunk:
             for tag in item["tags"]
         ]
         insert_all(rows, FeatureTag)
+
+    def _insert_pages(self, names: Iterable[str]) -> None:
+        """Insert the links of features to pages about them."""
+        rows = [
+            {"id": str(uuid4()), "feature_id": self.ids[name], "position": place, **link}
+            for name in names
+            for place, link in enumerate(self.items[name]["links"])
+        ]
+        insert_all(rows, FeatureLink)
 
     def _change_states(self) -> None:
         present = reading_features.strategy_ids([*self.ids.values()])

@@ -247,9 +247,9 @@ class _Reader:
         tagged: set[tuple[str, str, str]],
     ) -> None:
         snapshot = self.snapshot
-        snapshot.links += sum(
-            len(each["links"]) for each in export.get("links") or () if each["feature"] not in seen
-        )
+        if "links" in export:
+            found = [each for each in export["links"] if each["feature"] not in seen]
+            snapshot.links = [*(snapshot.links or ()), *found]
         for feature in export["features"]:
             seen.setdefault(feature["name"], feature)
         snapshot.states += export["featureEnvironments"]

@@ -70,7 +70,7 @@ def _of_features(content: Raw, source: str) -> Snapshot:
         tag_types=content.get("tagTypes") or [],
         segments=content.get("segments") or [],
         context_fields=content.get("contextFields") or [],
-        links=sum(len(each.get("links") or ()) for each in content.get("links") or ()),
+        links=content.get("links"),
     )
 
 

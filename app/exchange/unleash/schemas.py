@@ -6,6 +6,7 @@ from marshmallow import fields
 
 from app.catalogue.context.schemas import ContextFieldRow
 from app.catalogue.features.models import FeatureType
+from app.catalogue.features.schemas import LinkRow
 from app.catalogue.strategies.schemas import StrategyRow
 from app.catalogue.strategies.schemas_variants import FeatureVariantRow
 from app.exchange.unleash.service import FeatureStrategy
@@ -139,6 +140,11 @@ class ExportedDependencies(Schema):
     dependencies = fields.List(fields.Nested(ExportedParent), attribute="parents")
 
 
+class ExportedLinks(Schema):
+    feature = fields.String()
+    links = fields.List(fields.Nested(LinkRow))
+
+
 class ExportDocument(Schema):
     features = fields.List(fields.Nested(ExportedFeature))
     feature_strategies = fields.List(fields.Nested(ExportedStrategy), attribute="strategies")
@@ -151,6 +157,4 @@ class ExportDocument(Schema):
     )
     tag_types = fields.List(fields.Nested(ExportedTagType))
     dependencies = fields.List(fields.Nested(ExportedDependencies))
-    links: fields.Constant[list[Any]] = fields.Constant(
-        [], metadata={"description": "Always empty."}
-    )
+    links = fields.List(fields.Nested(ExportedLinks))

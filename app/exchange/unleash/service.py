@@ -10,7 +10,7 @@ from app.catalogue.context import service as context
 from app.catalogue.context.models import ContextField
 from app.catalogue.environments import service as environments
 from app.catalogue.features.models import Feature
-from app.catalogue.features.queries import FeatureView, ParentLink, rows, views
+from app.catalogue.features.queries import FeatureView, Link, ParentLink, rows, views
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureVariant, Strategy
@@ -56,6 +56,11 @@ class Dependent(NamedTuple):
     parents: list[ParentLink]
 
 
+class Linked(NamedTuple):
+    feature: str
+    links: list[Link]
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
     """Features in one environment, sorted by name, and what they refer to."""
@@ -96,6 +101,10 @@ class Export:
             for view, _ in self.found
             if view.dependencies
         ]
+
+    @property
+    def links(self) -> list[Linked]:
+        return [Linked(view.feature.name, view.links) for view, _ in self.found if view.links]
 
     @property
     def segments(self) -> list[Segment]:

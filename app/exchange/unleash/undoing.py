@@ -15,7 +15,13 @@ from app.accounts.models import SetupLink
 from app.catalogue.context import service as context
 from app.catalogue.environments.models import Environment
 from app.catalogue.favourites.models import Favourite
-from app.catalogue.features.models import ArchivedDependency, Dependency, Feature, Selection
+from app.catalogue.features.models import (
+    ArchivedDependency,
+    Dependency,
+    Feature,
+    FeatureLink,
+    Selection,
+)
 from app.catalogue.features.queries import Child
 from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
@@ -231,7 +237,7 @@ class _Removal:
                 ),
                 *(
                     sa.delete(model).where(model.feature_id.in_(ids))
-                    for model in (Favourite, Visit)
+                    for model in (FeatureLink, Favourite, Visit)
                 ),
                 sa.delete(Feature).where(Feature.id.in_(ids)),
             ):

@@ -15,7 +15,7 @@ from typing import Any
 from app.accounts.tokens.models import HINT_LENGTH
 from app.catalogue.context.models import BUILT_IN
 from app.catalogue.environments.models import MAX_ORDER, EnvironmentType
-from app.catalogue.features.models import FeatureType
+from app.catalogue.features.models import LINK_URL, MAX_LINK_URL, FeatureType
 from app.catalogue.projects.models import ProjectMode
 from app.catalogue.sdk_tokens.models import ALL
 from app.catalogue.strategies import types
@@ -41,6 +41,7 @@ class Snapshot:
     """What was read from an Unleash, in the words of its export.
 
     ``states`` and ``strategies`` have an ``environment``; strategies are in their order.
+    ``links``: None if it knows none.
     """
 
     source: str
@@ -60,7 +61,7 @@ class Snapshot:
     root_roles: dict[int, str] = field(default_factory=dict)
     tokens: list[Raw] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
-    links: int = 0
+    links: list[Raw] | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -94,7 +95,7 @@ FIELDS: Mapping[Kind | tuple[Kind, str], frozenset[str]] = {
     Kind.FEATURES: frozenset(
         {
             *("name", "project", "type", "description", "stale", "impressionData", "archived"),
-            *("tags", "parent", "environments"),
+            *("tags", "links", "parent", "environments"),
         }
     ),
 }
@@ -106,6 +107,8 @@ SCAFFOLD: frozenset[str] = frozenset()
 def translate(snapshot: Snapshot) -> Translation:
     """Translate a snapshot. Empties its lists on the way, since they can be large."""
     translation = Translation(snapshot.source, fields=dict(FIELDS), notes=snapshot.notes)
+    if snapshot.links is None:
+        translation.fields[Kind.FEATURES] -= {"links"}
     _Translator(snapshot, translation).translate()
     return translation
 
@@ -116,6 +119,8 @@ class _Translator:
         self.segments = {each["id"]: each["name"] for each in snapshot.segments}
         self.old: Counter[str] = Counter()
         self.dropped: set[str] = set()
+        self.links = {each["feature"]: each["links"] for each in snapshot.links or ()}
+        self.lost_links = 0
 
     def translate(self) -> None:
         for kind, raws, item_of in (
@@ -301,6 +306,7 @@ class _Translator:
                 "impressionData": bool(raw.get("impressionData")),
                 "archived": bool(raw.get("archived") or raw.get("archivedAt")),
                 "tags": sorted(tags),
+                "links": [*self._links(name)],
                 "parent": parent
                 and {
                     "feature": parent["feature"],
@@ -310,6 +316,14 @@ class _Translator:
                 "environments": states,
             },
         )
+
+    def _links(self, name: str) -> Iterator[Item]:
+        for raw in self.links.get(name, ()):
+            url, title = raw["url"], raw.get("title") or ""
+            if re.match(LINK_URL, url) and len(url) <= MAX_LINK_URL:
+                yield {"url": url, "title": title[:255] or None}
+            else:
+                self.lost_links += 1
 
     def _strategy(self, raw: Raw, dropped: set[str]) -> Item:
         name = raw.get("name") or raw.get("strategyName") or ""
@@ -376,8 +390,8 @@ class _Translator:
         if self.dropped:
             what = spoken(sorted(self.dropped), DISPLAY_LIMIT)
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
-        if self.snapshot.links:
-            notes.append(f"{self.snapshot.links:,} links of features were left out.")
+        if self.lost_links:
+            notes.append(f"Links that are no web addresses were left out: {self.lost_links:,}.")
 
 
 def _used_up(found: list[Raw]) -> Iterator[Raw]:

@@ -6,7 +6,7 @@ import click
 from app.catalogue.archive import schemas as archive_schemas
 from app.catalogue.archive import service as archiving
 from app.catalogue.archive import words as archive_words
-from app.catalogue.features import lifecycle, schemas, service
+from app.catalogue.features import lifecycle, links, schemas, service
 from app.catalogue.features.models import CompletedStatus, FeatureType, Stage
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.strategies import words
@@ -290,7 +290,41 @@ def show(actor: Actor, project: str, name: str) -> Output:
         for sentence in [words.summary(each) for each in state.strategies] or [""]
     ]
     text = table(("environment", "state", "strategy"), rows)
-    return Output(schemas.FeatureRow().dump(view), text)
+    pages = "".join(f"\n{link.title or 'Link'}: {link.url}" for link in view.links)
+    return Output(schemas.FeatureRow().dump(view), text + pages)
+
+
+@feature.group()
+def link() -> None:
+    """Manage the links of a feature to pages about it."""
+
+
+@link.command("add")
+@_project
+@click.argument("name")
+@click.argument("url")
+@click.option("--title", help="Shown instead of the address.")
+@change_command
+def add_link(actor: Actor, project: str, name: str, url: str, title: str | None) -> Output:
+    """Add a link to the feature NAME."""
+    given = validated(schemas.Link, {"url": url, "title": title})
+    found = links.add(actor, service.lock_for_change(actor, project, name), **given)
+    return Output(schemas.LinkRow().dump(found), f"Added {found.url} to {name}.")
+
+
+@link.command("remove")
+@_project
+@click.argument("name")
+@click.argument("url")
+@change_command
+def remove_link(actor: Actor, project: str, name: str, url: str) -> Output:
+    """Remove the link to URL from the feature NAME."""
+    view = service.get_for_change(actor, project, name)
+    found = [link.id for link in view.links if link.url == url]
+    for id in found:
+        links.remove(actor, view.feature, id)
+    text = f"Removed {url} from {name}." if found else "Nothing to change."
+    return Output({"removed": found}, text)
 
 
 @click.group("tag")

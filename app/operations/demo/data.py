@@ -65,6 +65,8 @@ def _constraint(field: str, operator: str, *values: str) -> Constraint:
     )
 
 
+LIFETIMES = {FeatureType.RELEASE: 500, FeatureType.EXPERIMENT: 180}
+"""In days, by type of feature."""
 CONTEXT_FIELDS: dict[str, tuple[str, bool, dict[str, str]]] = {
     "country": (
         "Where the customer lives",

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from app.catalogue.archive import service as archive
+from app.catalogue.features import links
 from app.catalogue.features import service as features
 from app.catalogue.projects import members
 from app.catalogue.projects import service as projects
@@ -180,14 +181,18 @@ class ProjectHistory:
         self.diary.add(days, partial(act, *names, **about))
 
     def _create_feature(self, name: str, change: data.Change, description: str | None) -> None:
-        features.create(
-            self._someone(Permission.CREATE_FEATURE),
+        actor = self._someone(Permission.CREATE_FEATURE)
+        view = features.create(
+            actor,
             self.plan.id,
             name=name,
             type=change.type,
             description=description,
             impression_data=change.suffix == "ab-test",
         )
+        if change.suffix == "ab-test":
+            url = f"https://wiki.{data.DOMAIN}/experiments/{name}"
+            links.add(actor, view.feature, url=url, title="Plan of the experiment")
 
     def _update(self, name: str, **changes: Any) -> None:
         actor = self._someone(Permission.UPDATE_FEATURE)

@@ -17,6 +17,7 @@ from app.catalogue.context.models import LegalValue
 from app.catalogue.environments import service as environments
 from app.catalogue.environments.models import EnvironmentType
 from app.catalogue.favourites import service as favourites
+from app.catalogue.feature_types import service as feature_types
 from app.catalogue.features.models import Dependency, Feature
 from app.catalogue.projects.models import Project
 from app.catalogue.sdk_tokens.models import SdkToken
@@ -111,6 +112,7 @@ def _first_steps(diary: Diary) -> None:
     for name in sorted(tags.unknown_types(set(data.TAG_TYPES))):
         description, hue = data.TAG_TYPES[name]
         tags.create_type(actor, name=name, description=description, hue=hue)
+    feature_types.set_lifetimes(actor, data.LIFETIMES)
 
 
 def _add_favourites(diary: Diary) -> None:

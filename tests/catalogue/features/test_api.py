@@ -74,6 +74,7 @@ def test_a_new_feature_is_at_the_location(admin):
         "archived": False,
         "archivedAt": None,
         "tags": [],
+        "links": [],
         "dependencies": [],
         "children": [],
         "environments": [OFF_IN_DEVELOPMENT, OFF_IN_PRODUCTION],

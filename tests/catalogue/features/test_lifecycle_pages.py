@@ -226,4 +226,4 @@ def test_an_archived_feature_shows_its_stages_without_the_way_to_complete_it(app
 
 def test_the_help_explains_stages_and_proposals(visitor):
     page = visitor.get("/help/lifecycle")
-    assert page.has("An active feature is proposed as stale after 30 days")
+    assert page.has("no application has checked it for 30 days")

@@ -45,7 +45,7 @@ def reason(client, name="cart"):
     """Why it is proposed; the same in every list and filter."""
     found = client.ok("GET", f"{FEATURES}/{name}")["staleProposal"]
     for path in (FEATURES, "/features"):
-        for asked in ("any", "unused", "everywhere"):
+        for asked in ("any", "unused", "everywhere", "lifetime"):
             rows = client.ok("GET", f"{path}?staleProposal={asked}&text={name}")["features"]
             is_wanted = found is not None and asked in {"any", found}
             assert [row["staleProposal"] for row in rows] == [found] * is_wanted, asked
@@ -59,6 +59,53 @@ def switch(client, way="on", *environments, name="cart"):
 
 def strategies(environment="production", name="cart"):
     return f"{FEATURES}/{name}/environments/{environment}/strategies"
+
+
+# Past its lifetime
+
+
+def set_lifetime(client, days, type="release"):
+    client.ok("PUT", f"/feature-types/{type}/lifetime", {"lifetimeDays": days})
+
+
+def test_what_is_older_than_features_of_its_type_are_expected_to_live_is_proposed(admin, clock):
+    clock.move_to(CREATED + 400 * DAY)
+    assert reason(admin) is None
+    set_lifetime(admin, 40)
+    clock.move_to(CREATED + 40 * DAY - timedelta(seconds=1))
+    assert reason(admin) is None
+    clock.move_to(CREATED + 40 * DAY)
+    assert reason(admin) == "lifetime"
+    assert admin.ok("GET", f"{PROJECT}/health")["proposed"] == 1
+    admin.ok("PUT", f"{FEATURES}/cart", {"type": "permission"})
+    assert reason(admin) is None
+    admin.ok("PUT", f"{FEATURES}/cart", {"type": "release", "stale": True})
+    assert reason(admin) is None
+
+
+def test_a_lifetime_counts_even_if_the_other_rules_propose_nothing(app, admin, clock, monkeypatch):
+    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], stale_after_days=0))
+    set_lifetime(admin, 40)
+    clock.move_to(CREATED + 40 * DAY)
+    assert reason(admin) == "lifetime"
+    set_lifetime(admin, 2**31 - 1)
+    assert reason(admin) is None
+
+
+def test_what_is_unused_is_proposed_for_that_before_its_age(admin, clock, asked):
+    set_lifetime(admin, 10)
+    clock.move_to(LONG)
+    assert reason(admin) == "unused"
+    assert reason(admin, "other") == "lifetime"
+
+
+def test_pages_say_that_it_is_older_than_expected(browser, admin, clock):
+    set_lifetime(admin, 40)
+    clock.move_to(CREATED + 50 * DAY)
+    page = browser.sign_in("boss").get("/projects/default/features/cart")
+    assert page.has("It’s older than release features are expected to live: 40 days.")
+    page = browser.get("/projects/default?staleProposal=lifetime")
+    assert page.has("Past its lifetime")
 
 
 # Unused

@@ -64,6 +64,17 @@ def features(draw: st.DrawFn) -> list[dict[str, Any]]:
                     "archived": st.booleans(),
                     "completed": st.sampled_from([None, {"status": "kept", "value": "v1"}]),
                     "tags": st.lists(st.sampled_from(["team:red", "simple:x"]), unique=True),
+                    "links": st.lists(
+                        st.fixed_dictionaries(
+                            {
+                                "url": st.sampled_from(
+                                    ["https://a.example", "http://b.example/?q#x"]
+                                )
+                            },
+                            optional={"title": maybe},
+                        ),
+                        max_size=2,
+                    ),
                     "environments": st.dictionaries(st.sampled_from(ENVIRONMENTS), states),
                 },
             )

@@ -177,3 +177,20 @@ def test_the_document_is_read_as_json_or_yaml(admin):
     assert "- name: basket\n  project: shop\n" in text.text
     assert error_of(admin.get(f"{HERE}?project=nowhere")) == (404, "NotFoundError")
     assert error_of(admin.get(f"{HERE}?projct=shop")) == (400, "ValidationError")
+
+
+def test_links_come_and_go_with_a_file_and_stay_the_same_as_long_as_they_do_there(admin):
+    def links(**changes):
+        wanted = BASKET | {"links": [{"url": "https://wiki.example"}]} | changes
+        admin.ok("POST", f"{HERE}/apply", document(projects=[SHOP], features=[wanted]))
+        return admin.ok("GET", "/projects/shop/features/basket")["links"]
+
+    [link] = links()
+    assert (link["url"], link["title"]) == ("https://wiki.example", None)
+    assert links(description="Changed") == [link]
+    two = [{"url": "https://wiki.example", "title": "Wiki"}, {"url": "https://b.example"}]
+    assert [each["title"] for each in links(links=two)] == ["Wiki", None]
+    assert links(links=[]) == []
+    wrong = BASKET | {"links": [{"url": "javascript:alert(1)"}]}
+    refused = admin.post(f"{HERE}/plan", json=document(features=[wrong]))
+    assert [*problems_of(refused)] == ["/features/0/links/0/url"]

@@ -18,7 +18,7 @@ from app.exchange.documents import (
     words,
     writing_features,
 )
-from app.exchange.documents.documents import Kind, to_file
+from app.exchange.documents.documents import Kind, digest, to_file
 from app.exchange.documents.plans import Status
 from tests.exchange.documents.documents import contents
 from tests.support.instances import reset_database
@@ -279,3 +279,13 @@ def test_lowering_approvals_is_proposed_and_what_ends_them_otherwise_is_refused(
         for fields in ({"environments": ["development"]}, {"archived": True}):
             made = plan(project(**fields))
             assert [entry.status for entry in made.entries] == [Status.IMPOSSIBLE]
+
+
+def test_what_an_older_version_has_read_is_applied_without_links(app):
+    with app.app_context(), unit_of_work(writes=True):
+        read = wanted({"version": 1, "features": [{"name": "cart", "project": "default"}]})
+        del read.document[Kind.FEATURES]["cart"]["links"]
+        service.apply(COMMAND_LINE, read, cause="Applied from a test")
+        item = dict(reading_features.features(names=["cart"]))["cart"]
+        assert item.pop("links") == []
+        assert digest(item | {"links": []}) == digest(item)

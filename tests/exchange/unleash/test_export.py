@@ -35,6 +35,7 @@ def shop(admin):
     admin.ok("POST", f"{place}/strategies", ROLLOUT | {"segments": [segment["id"]]})
     admin.ok("POST", f"{place}/on")
     admin.ok("POST", f"{FEATURES}/full/dependencies", {"feature": "plain", "enabled": False})
+    admin.ok("POST", f"{FEATURES}/full/link", {"url": "https://wiki.example/full"})
     tags = {"addedTags": [{"type": "team", "value": "web"}, {"value": "x"}], "removedTags": []}
     admin.ok("PUT", "/projects/default/tags", {"features": ["full"], "tags": tags})
     return segment
@@ -84,7 +85,11 @@ def test_everything_that_a_feature_needs_elsewhere_is_there(admin, shop):
     assert [type["name"] for type in found["tagTypes"]] == ["simple", "team"]
     parent = {"feature": "plain", "enabled": False, "variants": []}
     assert found["dependencies"] == [{"feature": "full", "dependencies": [parent]}]
-    assert found["links"] == []
+    [linked] = found["links"]
+    assert linked["feature"] == "full"
+    assert [(link["url"], link["title"]) for link in linked["links"]] == [
+        ("https://wiki.example/full", None)
+    ]
 
 
 def test_what_is_asked_for_narrows_it_and_archived_ones_are_never_in_it(admin, shop):

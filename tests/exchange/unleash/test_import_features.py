@@ -167,3 +167,17 @@ def test_a_guarded_environment_gets_a_change_request(admin, exported):
     assert (state["enabled"], state["strategies"]) == (False, [])
     request = admin.ok("GET", f"/projects/shop/change-requests/{number}")
     assert request["state"] == "In review"
+
+
+def test_links_come_too_unless_they_lead_elsewhere_than_to_a_site(admin, exported):
+    ticket = {"url": "https://tickets.example/1", "title": "Ticket"}
+    script = {"url": "javascript:alert(1)", "title": "Ticket"}
+    links = [{"feature": "basket2", "links": [ticket, script]}]
+    data = renamed(exported, basket="basket2", parent="parent2") | {"links": links}
+    assert check(admin, data)["errors"] == []
+    bring(admin, data)
+    [link] = admin.ok("GET", "/projects/shop/features/basket2")["links"]
+    assert {key: link[key] for key in ticket} == ticket
+    data.pop("links")  # as from a version of Unleash that has none
+    bring(admin, data)
+    assert admin.ok("GET", "/projects/shop/features/basket2")["links"] == [link]

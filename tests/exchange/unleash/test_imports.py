@@ -134,6 +134,14 @@ class TestWhatComes:
         first, _ = admin.ok("GET", place)["variants"]
         assert first["overrides"] == [{"contextName": "userId", "values": ["7", "8"]}]
 
+    def test_links(self, admin):
+        found = admin.ok("GET", "/projects/shop/features/shop.checkout")["links"]
+        assert [(link["title"], link["url"]) for link in found] == [
+            ("Ticket", "https://tickets.example.com/shop/shop.checkout"),
+            ("Ticket", "https://example.com/ticket/1"),
+            (None, "https://example.com/2"),
+        ]
+
     def test_dependencies(self, admin):
         feature = admin.ok("GET", "/projects/default/features/child.variant")
         assert feature["dependencies"] == [

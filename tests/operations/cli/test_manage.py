@@ -338,6 +338,28 @@ def test_features_from_beginning_to_end(machine):
     assert machine.ok("feature", "revive", "default", "search") == "Revived 1: search"
 
 
+def test_a_lifetime_of_a_type_of_features_is_set(machine):
+    assert ["release", "40"] in columns(machine.ok("feature-type", "set-lifetime", "release", "40"))
+    machine.ok("feature-type", "set-lifetime", "release", "0")
+    types = value(machine, "feature-type", "list")["types"]
+    assert {type["lifetimeDays"] for type in types} == {None}
+    assert "sunset" in machine.refused("feature-type", "set-lifetime", "sunset", "40")
+
+
+def test_links_of_a_feature_are_added_and_removed(machine):
+    machine.ok("feature", "create", "default", "cart")
+    url = "https://tickets.example/1"
+    of_cart = ("default", "cart", url)
+    assert machine.ok("feature", "link", "add", *of_cart, "--title", "Ticket") == (
+        f"Added {url} to cart."
+    )
+    assert f"Ticket: {url}" in machine.ok("feature", "show", "default", "cart")
+    assert "Enter an address" in machine.refused("feature", "link", "add", "default", "cart", "x")
+    assert machine.ok("feature", "link", "remove", *of_cart) == f"Removed {url} from cart."
+    assert machine.ok("feature", "link", "remove", *of_cart) == "Nothing to change."
+    assert value(machine, "feature", "show", "default", "cart")["links"] == []
+
+
 def test_a_feature_is_completed_and_listed_by_its_stage(machine):
     for name in ("cart", "search"):
         machine.ok("feature", "create", "default", name)

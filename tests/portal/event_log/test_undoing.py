@@ -36,6 +36,14 @@ def change_tags(admin):
     admin.ok("PUT", "/projects/shop/tags", {"features": ["cart"], "tags": tags})
 
 
+def links(admin):
+    return [(link["url"], link["title"]) for link in admin.ok("GET", FEATURE)["links"]]
+
+
+def link_path(admin):
+    return f"{FEATURE}/link/{admin.ok('GET', FEATURE)['links'][0]['id']}"
+
+
 def of_segment(admin):
     found = admin.ok("GET", "/segments")["segments"][0]
     return {key: found[key] for key in ("name", "description", "constraints", "project")}
@@ -68,6 +76,15 @@ CASES = {
         lambda admin, _: admin.ok("PUT", FEATURE, {"type": "permission", "description": None}),
     ),
     "tags": (of_feature, lambda admin, _: change_tags(admin)),
+    "a new link": (
+        links,
+        lambda admin, _: admin.ok("POST", f"{FEATURE}/link", {"url": "https://wiki.example/new"}),
+    ),
+    "a link": (
+        links,
+        lambda admin, _: admin.ok("PUT", link_path(admin), {"url": "https://b.example"}),
+    ),
+    "a removed link": (links, lambda admin, _: admin.ok("DELETE", link_path(admin))),
     "a segment": (
         of_segment,
         lambda admin, ids: admin.ok(
@@ -103,6 +120,7 @@ CASES = {
 def ids(admin, people):
     tags = {"addedTags": [{"value": "blue"}], "removedTags": []}
     admin.ok("PUT", "/projects/shop/tags", {"features": ["cart"], "tags": tags})
+    admin.ok("POST", f"{FEATURE}/link", {"url": "https://a.example", "title": "Ticket"})
     admin.ok("POST", "/context", {"name": "plan", "legalValues": [{"value": "free"}]})
     segment = admin.ok("POST", "/segments", {"name": "Team", "constraints": [USER]})
     grace = people.person("grace", role="Viewer")

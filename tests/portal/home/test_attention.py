@@ -103,6 +103,17 @@ def test_members_see_features_of_their_projects_that_no_one_uses(home, desk, sdk
     assert home("rosa").attention[says] == "/features?staleProposal=unused"
 
 
+def test_members_see_features_of_their_projects_that_are_older_than_expected(
+    home, desk, admin, clock
+):
+    admin.ok("PUT", "/feature-types/release/lifetime", {"lifetimeDays": 10})
+    clock.shift(11 * DAY)
+    found = home("rosa").attention
+    [says] = [text for text in found if "lifetime" in text]
+    assert says.endswith("are past their lifetime")
+    assert found[says] == "/features?staleProposal=lifetime"
+
+
 def test_admins_see_inactive_people_and_projects_without_an_owner(home, admin, people):
     people.person("ada", role="Admin")
     people.person("gone", away_days=200)
