@@ -166,7 +166,7 @@ def came_from_proxy() -> bool:
 def wants_json() -> bool:
     """Whether refusals are JSON: under /api, even where no route matches, and for health checks."""
     blueprint = current_app.blueprints.get(request.blueprint or "")
-    is_api = request.path.startswith(("/api/", "/auth/", "/edge/"))
+    is_api = request.path.startswith(("/api/", "/auth/", "/edge/", "/invite/"))
     return is_api or getattr(blueprint, "answers_json", False)
 
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_dump, pre_load
+from marshmallow import ValidationError, fields, post_dump, post_load, pre_load
 
 from app.access.users.schemas import GroupName
 from app.accounts.mails.models import MailKind
@@ -9,7 +9,6 @@ from app.accounts.tokens.schemas import TokenList, TokenRow
 from app.core.clock import zones
 from app.web.schemas import Ignored, Key, Schema, StrictBoolean, StrictList, Timestamp
 
-UNLEASH = {"password", "confirmPassword"}
 NEVER = "9999-12-31T00:00:00.000Z"
 
 
@@ -70,14 +69,20 @@ class Overview(Schema):
 class OwnPassword(PasswordChange):
     """Accepts ``password`` and ``confirmPassword``, as Unleash’s clients send them, too."""
 
+    password = fields.String(metadata={"description": "The same as newPassword."})
+    confirm_password = fields.String(metadata={"description": "The same once more."})
+
     @pre_load
     def _rename(self, data: Any, **_: Any) -> Any:
-        if not isinstance(data, dict) or "password" not in data or "newPassword" in data:
-            return data
-        renamed = {key: value for key, value in data.items() if key not in UNLEASH}
-        if data.get("confirmPassword", data["password"]) != data["password"]:
+        is_theirs = isinstance(data, dict) and "password" in data and "newPassword" not in data
+        return data | {"newPassword": data["password"]} if is_theirs else data
+
+    @post_load
+    def _compare(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        data.pop("password", None)
+        if data.pop("confirm_password", data["new_password"]) != data["new_password"]:
             raise ValidationError("The two passwords are not the same.", "confirmPassword")
-        return renamed | {"newPassword": data["password"]}
+        return data
 
 
 class Profile(Schema):

@@ -48,6 +48,8 @@ class Password(Schema):
     """Limits the length alone; the service decides what a good password is."""
 
     password = fields.String(required=True, validate=validate.Length(max=LONGEST_PASSWORD))
+    old_password = Ignored()
+    confirm_password = Ignored()
 
 
 class UserId(Schema):

@@ -14,6 +14,7 @@ from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
 from app.core.quotas import NOTHING
 from app.web.current import admit, current_key, current_settings
+from app.web.extended import are_wanted
 from app.web.http import came_from_proxy, current_metrics
 from app.web.metrics import CONTENT_TYPE
 from app.web.routes import ApiBlueprint
@@ -52,9 +53,9 @@ def init_app(app: Flask) -> None:
 def health() -> Response:
     """Check that the process answers
 
-    `health` is what checks for Unleash look at.
+    With `extended=true` it has `status` too.
     """
-    return jsonify(status="ok", health="GOOD")
+    return _good(status="ok")
 
 
 @bp.get("/ready", needs=Access.PUBLIC, snapshot=False)
@@ -68,7 +69,12 @@ def ready() -> Response:
         raise Unavailable("This server is about to end.", result="Send requests to another one.")
     if not _is_ready():
         raise Unavailable
-    return jsonify(status="ready")
+    return _good(status="ready")
+
+
+def _good(**own: str) -> Response:
+    """The answer that checks for Unleash expect."""
+    return jsonify({"health": "GOOD"} | (own if are_wanted() else {}))
 
 
 @bp.get("/metrics", needs=Access.PUBLIC, refuses=(401,), snapshot=False)
