@@ -240,6 +240,7 @@ SLOTS = [
     Slot("POST", "/api-tokens", "projects/0", NOTHING),
     Slot("POST", "/api-tokens", "project", NOTHING),
     Slot("POST", "/api-tokens", "expiresAt", TIME | NULL, 201),
+    Slot("POST", "/maintenance", "enabled", TRUTH, 204),
     Slot("POST", "/webhooks", "name", LINE, 201),
     Slot("POST", "/webhooks", "channel", NULL, 201),
     Slot("PUT", "/webhooks/{hook}", "channel", NOTHING),

@@ -92,6 +92,7 @@ for name, path, heading in (
     ("features-of-all-paste", "/features/paste", "Paste a list"),
     ("backups", "/backups", "Backups"),
     ("instance-settings", "/settings", "Settings"),
+    ("maintenance", "/maintenance", "Maintenance mode"),
     ("events-check", "/events/check", "Check of the event log"),
     ("segment-history", "/segments/1/history", "History of"),
     ("user-history", "/users/2/history?show=about", "History of"),

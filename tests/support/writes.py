@@ -69,6 +69,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/api-tokens/{sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/api-tokens/{sdk}", None),
     ("POST", "/ui-config/cors", {"frontendApiOrigins": ["https://shop.example"]}),
+    ("POST", "/maintenance", {"enabled": True}),
     ("POST", "/webhooks", HOOK),
     ("PUT", "/webhooks/{hook}", {"paused": True}),
     ("DELETE", "/webhooks/{hook}", None),

@@ -360,6 +360,18 @@ class EventType(StrEnum):
         "upgraded Flagstaff {from_version}to {version}",
         touches_sdks=False,
     )
+    MAINTENANCE_MODE_DISABLED = _instance(
+        "maintenance-mode-disabled",
+        "Maintenance mode was switched off: changes are possible again.",
+        "switched off maintenance mode",
+        touches_sdks=False,
+    )
+    MAINTENANCE_MODE_ENABLED = _instance(
+        "maintenance-mode-enabled",
+        "Maintenance mode was switched on: nothing can be changed until it ends.",
+        "switched on maintenance mode",
+        touches_sdks=False,
+    )
     PASSWORD_CHANGED = _people(
         "password-changed",
         "The password of a user was changed.",

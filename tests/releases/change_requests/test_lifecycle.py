@@ -92,6 +92,16 @@ def test_what_is_scheduled_where_the_environment_was_removed_is_not_applied_and_
     assert desk.to("Cancelled", number)["state"] == "Cancelled"
 
 
+def test_what_falls_due_in_maintenance_mode_is_applied_when_it_ends(desk, later):
+    number = scheduled(desk)
+    desk.admin.ok("POST", "/maintenance", {"enabled": True})
+    assert later() == 0
+    assert desk.read(number)["state"] == "Scheduled"
+    desk.admin.ok("POST", "/maintenance", {"enabled": False})
+    assert later() == 1
+    assert desk.read(number)["state"] == "Applied"
+
+
 def test_what_someone_scheduled_who_was_deleted_since_is_applied_in_their_name(desk, later):
     number = scheduled(desk)
     desk.admin.ok("DELETE", f"/user-admin/{id_of(desk.kim)}")
