@@ -56,6 +56,7 @@ ROOM = Room(
         tagging_api.bp,
         tagging_api.tags_bp,
         archive_api.bp,
+        archive_api.archived_bp,
         tags_api.bp,
         context_api.bp,
         constraints_api.bp,

@@ -404,6 +404,7 @@ SLOTS = [
             ("archive/validate", 200, 200),
             ("archive/plan", 200, 200),
             ("revive-features", 404, 200),
+            ("delete", 404, 200),
         )
         for pointer, takes, status in (("features", {"[]"}, empty), ("features/0", KEY, status))
     ),

@@ -154,6 +154,8 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/projects/shop/stale", {"features": ["a", "b"], "stale": True}),
     ("POST", "/projects/shop/type", {"features": ["a", "b"], "type": "experiment"}),
     ("POST", "/projects/shop/archive", {"features": ["child", "a"]}),
+    ("POST", "/projects/shop/delete", {"features": ["resting"]}),
+    ("DELETE", "/archive/resting", None),
     ("POST", "/projects/shop/revive-features", {"features": ["resting"]}),
     ("POST", "/tags/rename", {"tag": {"value": "old"}, "to": {"value": "new"}}),
     ("POST", "/tags/merge", {"tag": {"value": "old"}, "to": {"value": "older"}}),

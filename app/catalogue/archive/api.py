@@ -2,7 +2,7 @@ from flask import Response
 
 from app.catalogue.archive import schemas, service
 from app.catalogue.archive.service import ArchivePlan
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
@@ -10,7 +10,14 @@ bp = ApiBlueprint(
     "archive",
     __name__,
     url_prefix="/api/admin/projects/<key:project_id>",
-    description="Preview archiving, archive features and revive them.",
+    description="Preview archiving, archive features, revive them and delete them.",
+)
+
+archived_bp = ApiBlueprint(
+    "archived features",
+    __name__,
+    url_prefix="/api/admin/archive",
+    description="Delete an archived feature of any project.",
 )
 
 
@@ -70,3 +77,29 @@ def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
     Each depends on its former parent again, if that is active and the rules still allow it.
     """
     return {"revived": service.revive(current_actor, project_id, data["features"]).names}
+
+
+@bp.post("/delete", needs=Permission.DELETE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.old-flow"]})
+@bp.response(200)
+def delete(data: dict[str, list[str]], project_id: str) -> Response:
+    """Delete archived features
+
+    All or none, for good: with their strategies, usage and tags. Their names are free again. 409
+    if one is not archived. The event log keeps their events.
+    """
+    service.delete(current_actor, project_id, data["features"])
+    return no_body()
+
+
+@archived_bp.delete("/<key:name>", needs=Access.SIGNED_IN, refuses=(403, 404, 409))
+@archived_bp.response(200)
+def delete_one(name: str) -> Response:
+    """Delete an archived feature
+
+    For good, as `POST /api/admin/projects/{project_id}/delete` does, which takes several.
+    """
+    project_id = service.project_of(current_actor, name)
+    current_actor.require(Permission.DELETE_FEATURE, project_id)
+    service.delete(current_actor, project_id, [name])
+    return no_body()

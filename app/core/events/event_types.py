@@ -240,7 +240,7 @@ class EventType(StrEnum):
     )
     FEATURE_DELETED = _features(
         "feature-deleted",
-        "A feature was deleted: an import that had created it was undone.",
+        "An archived feature was deleted for good, or an import that had created one was undone.",
         "deleted feature {feature}{in_project}",
         batch="deleted {features}{in_project}",
     )

@@ -623,3 +623,16 @@ def test_in_maintenance_mode_no_command_changes_anything_but_the_one_that_ends_i
     assert "flagstaff maintenance off" in machine.run("doctor").stdout
     assert machine.ok("maintenance", "off") == "Maintenance mode is off."
     machine.ok("user", "create", "--username", "ada")
+
+
+def test_archived_features_are_deleted_for_good_once_someone_agrees(machine):
+    for name in ("cart", "search"):
+        machine.ok("feature", "create", "default", name)
+    machine.ok("feature", "archive", "default", "cart")
+    assert "Archive them first." in machine.refused(
+        "feature", "delete", "default", "cart", "search", "--yes"
+    )
+    machine.run("feature", "delete", "default", "cart", fed="n\n")
+    assert len(value(machine, "feature", "list", "default", "--archived")["features"]) == 1
+    assert machine.ok("feature", "delete", "default", "cart", "--yes") == "Deleted 1: cart"
+    assert value(machine, "feature", "list", "default", "--archived")["features"] == []
