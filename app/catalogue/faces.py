@@ -65,7 +65,7 @@ ROOM = Room(
         tagging_api.tags_bp,
         tagging_api.of_feature_bp,
         archive_api.bp,
-        archive_api.everywhere_bp,
+        archive_api.archived_bp,
         tags_api.bp,
         context_api.bp,
         constraints_api.bp,

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from app.core.words import counted
@@ -272,14 +273,14 @@ class Failure(DomainError):
 
 
 class Unavailable(DomainError):
-    """The database is full, locked, read-only or gone."""
+    """The database is full, locked, read-only or gone, or ``InMaintenance``."""
 
     status = 503
     name = "UnavailableError"
     title = "Temporarily unavailable"
     when = (
-        "The database is full, locked, read-only or gone, or a newer version has migrated it. "
-        "Nothing was saved, unless the message says otherwise."
+        "The database is full, locked, read-only or gone, a newer version has migrated it, or "
+        "maintenance mode is on. Nothing was saved, unless the message says otherwise."
     )
     remedy = "Try again in a moment. If that does not help, run flagstaff doctor on the server."
 
@@ -291,6 +292,23 @@ class Unavailable(DomainError):
     ) -> None:
         super().__init__(f"{why} {result}")
         self.headers = {"Retry-After": "2"}
+
+
+class InMaintenance(Unavailable):
+    """An Admin has switched on maintenance mode."""
+
+    title = "Nothing can be changed right now"
+    remedy = (
+        "Try again when maintenance mode has ended. What you typed is still there if you go back "
+        "in your browser."
+    )
+
+    def __init__(self, since: datetime) -> None:
+        super().__init__(
+            f"An Admin switched on maintenance mode on {since:%Y-%m-%d at %H:%M} UTC.",
+            result="Nothing can be changed until it ends. Reading and applications go on.",
+        )
+        self.headers = {"Retry-After": "60"}
 
 
 def all_errors() -> list[type[DomainError]]:

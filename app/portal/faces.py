@@ -10,6 +10,7 @@ from app.portal.help import api as docs_api
 from app.portal.help import pages as docs_pages
 from app.portal.help import pages_help as docs_pages_help
 from app.portal.home import pages as home_pages
+from app.portal.instance import api as instance_api
 from app.portal.instance import api_statistics
 from app.portal.instance import pages as instance_pages
 from app.portal.notices import api as notices_api
@@ -32,6 +33,7 @@ ROOM = Room(
         event_log_api.search_bp,
         api_statistics.bp,
         docs_api.bp,
+        instance_api.bp,
     ),
     pages=(
         home_pages.bp,
@@ -68,6 +70,14 @@ ROOM = Room(
             "event_pages.index",
             needs(Permission.READ_LOGS),
             words="download csv json audit",
+        ),
+        Action(
+            24,
+            "Maintenance mode",
+            "Settings",
+            "instance_pages.maintenance",
+            needs(Permission.ADMIN),
+            words="read-only freeze lock",
         ),
         Action(25, "API reference", "Help", "docs_pages.api", words="openapi swagger rest"),
     ),

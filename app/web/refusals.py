@@ -15,6 +15,7 @@ from app.core.db import unit_of_work
 from app.core.errors import (
     DomainError,
     Failure,
+    InMaintenance,
     Invalid,
     MethodNotAllowed,
     NoAccess,
@@ -141,7 +142,7 @@ def _fail(error: Exception) -> ResponseReturnValue:
 
 def _page(error: DomainError) -> str:
     """The page of a refusal; with the navigation, if it is known that someone is signed in."""
-    is_refusal = error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    is_refusal = error.status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, InMaintenance)
     if is_refusal and "actor" not in g:
         with suppress(Exception), unit_of_work(writes=False):
             g.actor = current_app.extensions["flagstaff.browsers"].identify()

@@ -22,6 +22,7 @@ from webargs.flaskparser import FlaskParser
 from app.core.actor import Actor
 from app.core.db import check_changes, db, transact
 from app.core.errors import Invalid, UnsupportedContentType, problems
+from app.core.maintenance import service as maintenance
 from app.core.permissions import Access, Need, Permission
 from app.core.quotas import NOTHING, Quota
 from app.web import browsers, extended, idempotency, origins, requests, strict_json
@@ -38,6 +39,7 @@ class Declared(TypedDict, total=False):
 
     keeps: tuple[Quota, ...]
     refuses: tuple[int, ...]
+    even_in_maintenance: bool
 
 
 class Routes:
@@ -48,7 +50,8 @@ class Routes:
     other than GET and HEAD. ``keeps``: the quotas of what it makes the server keep, which a route
     that sends something and needs no permission has to declare. ``snapshot``: see
     ``unit_of_work``. ``in_steps``: the view itself calls ``transact``, because it does something
-    slow between two units of work.
+    slow between two units of work. ``even_in_maintenance``: of a route that writes, but only what
+    goes on in maintenance mode, such as sessions.
     """
 
     url_prefix: str | None
@@ -72,6 +75,7 @@ class Routes:
         snapshot: bool = True,
         refuses: tuple[int, ...] = (),
         in_steps: bool = False,
+        even_in_maintenance: bool = False,
         **options: Any,
     ) -> Decorator:
         if self.answers_json:
@@ -87,6 +91,8 @@ class Routes:
                 def once() -> Any:
                     if needs is not Access.PUBLIC:
                         admit(self.identify(), needs, kwargs.get("project_id"))
+                    if is_change and not even_in_maintenance and not self.is_dry_run():
+                        maintenance.refuse_changes()
                     return self.answer(lambda: view(*args, **kwargs), is_change=is_change)
 
                 if in_steps:
@@ -128,6 +134,10 @@ class Routes:
         return self.route(
             rule, needs=needs, writes=True, keeps=NOTHING, refuses=refuses, methods=["DELETE"]
         )
+
+    def is_dry_run(self) -> bool:
+        """Whether the request asks to see what it would change."""
+        return False
 
     def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - for subclasses
         """Run the view for a caller who is known and admitted."""
@@ -266,18 +276,22 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
 
         return declare
 
+    def is_dry_run(self) -> bool:
+        handler = current_app.view_functions[request.endpoint or ""]
+        return requests.is_dry_run(getattr(handler, "parameters", ()))
+
     def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:
         """Run the view with what a JSON request may ask for: a reason, a dry run, a retry."""
         requests.check_content_type()
         if request.method in SAFE_METHODS:
             return view()
-        handler = current_app.view_functions[request.endpoint or ""]
-        is_dry_run = requests.is_dry_run(getattr(handler, "parameters", ()))
+        is_dry_run = self.is_dry_run()
         requests.take_reason()
         if not is_change:
             return view()
         if not is_dry_run:
             browsers.refuse_unproved_change()
+        handler = current_app.view_functions[request.endpoint or ""]
         if not getattr(handler, "is_conditional", False):
             requests.refuse_if_match()
         first = requests.claim()

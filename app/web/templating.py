@@ -12,6 +12,7 @@ from flask.templating import Environment
 from markupsafe import Markup, escape
 
 from app.core.clock import utcnow
+from app.core.maintenance import service as maintenance
 from app.core.permissions import Permission, who_can_grant
 from app.core.words import counted, initials, spoken
 from app.web.current import current_zone
@@ -63,6 +64,7 @@ def init_app(app: Flask) -> None:
         "api_python": api_python,
         "Permission": Permission,
         "navigation": navigation,
+        "maintenance": maintenance.current,
         "who_can_grant": who_can_grant,
         "now": utcnow,
         "zone_name": zone_name,

@@ -225,9 +225,9 @@ def test_the_current_user_takes_at_most_five(app, people, admin):
         assert 0 < len(run) <= 5, run
 
 
-def test_the_settings_of_a_project_take_at_most_13(app, browser):
+def test_the_settings_of_a_project_take_at_most_14(app, browser):
     run = settled(app, lambda: browser.get("/projects/default/settings"))
-    assert 0 < len(run) <= 13, run
+    assert 0 < len(run) <= 14, run
 
 
 def tag_change(features, added, removed):

@@ -241,6 +241,7 @@ SLOTS = [
     Slot("POST", "/api-tokens", "projects/0", NOTHING),
     Slot("POST", "/api-tokens", "project", NOTHING),
     Slot("POST", "/api-tokens", "expiresAt", TIME | NULL, 201),
+    Slot("POST", "/maintenance", "enabled", TRUTH, 204),
     Slot("POST", "/webhooks", "name", LINE, 201),
     Slot("POST", "/webhooks", "channel", NULL, 201),
     Slot("PUT", "/webhooks/{hook}", "channel", NOTHING),
@@ -416,6 +417,7 @@ SLOTS = [
             ("archive/validate", 200, 200),
             ("archive/plan", 200, 200),
             ("revive-features", 404, 200),
+            ("delete", 404, 200),
         )
         for pointer, takes, status in (("features", {"[]"}, empty), ("features/0", KEY, status))
     ),

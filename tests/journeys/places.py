@@ -92,6 +92,7 @@ for name, path, heading in (
     ("features-of-all-paste", "/features/paste", "Paste a list"),
     ("backups", "/backups", "Backups"),
     ("instance-settings", "/settings", "Settings"),
+    ("maintenance", "/maintenance", "Maintenance mode"),
     ("events-check", "/events/check", "Check of the event log"),
     ("segment-history", "/segments/1/history", "History of"),
     ("user-history", "/users/2/history?show=about", "History of"),
@@ -873,6 +874,14 @@ def archive_blocked(page: Page, instance: Instance) -> None:
 def archive_free(page: Page, instance: Instance) -> None:
     tied = [row["name"] for row in instance.rows if row["children"] or row["dependencies"]]
     paste(page, tied, "Archive…")
+
+
+@place("Delete ")
+def delete_archived(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}?archived=true")
+    for row in page.locator("tbody input[type=checkbox]").all():
+        row.check()
+    press(page, "Delete…")
 
 
 @place("Archive features")

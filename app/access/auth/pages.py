@@ -67,7 +67,13 @@ def sign_in() -> ResponseReturnValue:
 
 
 @bp.route(
-    "/sign-in", methods=["POST"], needs=Access.PUBLIC, keeps=(SESSIONS,), writes=True, in_steps=True
+    "/sign-in",
+    methods=["POST"],
+    needs=Access.PUBLIC,
+    keeps=(SESSIONS,),
+    writes=True,
+    in_steps=True,
+    even_in_maintenance=True,
 )
 def sign_in_with_password() -> ResponseReturnValue:
     """Start a session and continue to the page that was asked for, with what was typed."""
@@ -89,7 +95,7 @@ def sign_in_with_password() -> ResponseReturnValue:
     return transact(lambda: _let_in(result, target), writes=True)
 
 
-@bp.post("/sign-in/code", needs=Access.PUBLIC, keeps=(SESSIONS,))
+@bp.post("/sign-in/code", needs=Access.PUBLIC, keeps=(SESSIONS,), even_in_maintenance=True)
 def sign_in_with_code() -> ResponseReturnValue:
     """The second step, if it is on: a code from the authenticator, or a recovery code."""
     form, pending = forms.CodeForm(), _pending()

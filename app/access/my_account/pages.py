@@ -181,7 +181,7 @@ def show_sessions() -> Response:
     return redirect_to(".show_security")
 
 
-@bp.post("/sessions", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.post("/sessions", needs=Access.SIGNED_IN, keeps=NOTHING, even_in_maintenance=True)
 def sign_out_others() -> Response:
     """End all my other sessions."""
     sessions.close_all([current_actor.account_id], but=current_actor.session_id)
@@ -190,7 +190,7 @@ def sign_out_others() -> Response:
     return redirect_to(".show_security")
 
 
-@bp.post("/time-zone", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.post("/time-zone", needs=Access.SIGNED_IN, keeps=NOTHING, even_in_maintenance=True)
 def set_time_zone() -> Response:
     """Set the time zone in which I read times; a script sends that of the browser at first."""
     form, back = TimeZoneForm(), redirect_to(".show")
@@ -223,7 +223,7 @@ def stop_mail(secret: str) -> ResponseReturnValue:
     )
 
 
-@bp.post("/theme", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.post("/theme", needs=Access.SIGNED_IN, keeps=NOTHING, even_in_maintenance=True)
 def choose_theme() -> Response:
     """Set the theme of this browser: light, dark, or matching the system."""
     answer = redirect_to(".show")

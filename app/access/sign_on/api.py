@@ -33,6 +33,7 @@ bp = _BackChannel("back_channel", __name__)
     keeps=NOTHING,
     writes=True,
     in_steps=True,
+    even_in_maintenance=True,
 )
 def end_sessions() -> Response:
     """End the sessions of someone who signed out at the provider, or was signed out there."""

@@ -104,7 +104,7 @@ def arrive() -> ResponseReturnValue:
     return transact(lambda: _go_on(flow, claims), writes=True)
 
 
-@bp.post("/sign-out", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.post("/sign-out", needs=Access.SIGNED_IN, keeps=NOTHING, even_in_maintenance=True)
 def sign_out() -> ResponseReturnValue:
     """End the session, so that no copy of its cookie works. Offer to sign out of the provider."""
     ended = sessions.get(current_actor.session_id or 0)

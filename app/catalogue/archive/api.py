@@ -12,7 +12,14 @@ bp = ApiBlueprint(
     "archive",
     __name__,
     url_prefix="/api/admin/projects/<key:project_id>",
-    description="Preview archiving, archive features and revive them.",
+    description="Preview archiving, archive features, revive them and delete them.",
+)
+
+archived_bp = ApiBlueprint(
+    "archived features",
+    __name__,
+    url_prefix="/api/admin/archive",
+    description="Archived features by their names, in whichever project they are.",
 )
 
 
@@ -97,16 +104,8 @@ def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
     return {"revived": service.revive(current_actor, project_id, data["features"]).names}
 
 
-everywhere_bp = ApiBlueprint(
-    "archived features",
-    __name__,
-    url_prefix="/api/admin/archive",
-    description="Archived features by their names, in whichever project they are.",
-)
-
-
-@everywhere_bp.post("/revive/<key:name>", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
-@everywhere_bp.response(200)
+@archived_bp.post("/revive/<key:name>", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
+@archived_bp.response(200)
 def revive_one(name: str) -> Response:
     """Revive an archived feature
 
@@ -115,4 +114,30 @@ def revive_one(name: str) -> Response:
     project_id = features.project_of(current_actor, name)
     current_actor.require(Permission.DELETE_FEATURE, project_id)
     service.revive(current_actor, project_id, [name])
+    return no_body()
+
+
+@bp.post("/delete", needs=Permission.DELETE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.old-flow"]})
+@bp.response(200)
+def delete(data: dict[str, list[str]], project_id: str) -> Response:
+    """Delete archived features
+
+    All or none, for good: with their strategies, usage and tags. Their names are free again. 409
+    if one is not archived. The event log keeps their events.
+    """
+    service.delete(current_actor, project_id, data["features"])
+    return no_body()
+
+
+@archived_bp.delete("/<key:name>", needs=Access.SIGNED_IN, refuses=(403, 404, 409))
+@archived_bp.response(200)
+def delete_one(name: str) -> Response:
+    """Delete an archived feature
+
+    For good, as `POST /api/admin/projects/{project_id}/delete` does, which takes several.
+    """
+    project_id = features.project_of(current_actor, name)
+    current_actor.require(Permission.DELETE_FEATURE, project_id)
+    service.delete(current_actor, project_id, [name])
     return no_body()

@@ -19,7 +19,7 @@ from app.core.permissions import Permission
 from app.core.words import counted
 from app.web import signing
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, show_review, submit
+from app.web.forms import ReasonForm, show_review, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -97,6 +97,49 @@ def revive(project_id: str) -> Response:
         message += f" {again} on the same parent again."
     flash(message, "ok")
     return redirect_to("feature_pages.index", project_id=project_id)
+
+
+@bp.get("/archive/delete", needs=Permission.DELETE_FEATURE)
+def review_deletion(project_id: str) -> ResponseReturnValue:
+    """Show what deleting archived features for good would lose."""
+    return _deletion_page(project_id, ReasonForm())
+
+
+@bp.post("/archive/delete", needs=Permission.DELETE_FEATURE)
+def delete(project_id: str) -> ResponseReturnValue:
+    """Delete archived features for good, unless others are archived than the page showed."""
+    selection, form = _selection(project_id), ReasonForm()
+    shown = signing.read("review", _deletion_of(project_id), request.form.get("plan", ""))
+    names = selection.archived
+    if submitted(form, lambda: service.delete(current_actor, project_id, names, shown=shown)):
+        flash(f"{counted(len(names), 'feature')} deleted for good.", "ok")
+        return redirect_to("feature_pages.index", project_id=project_id, archived="true")
+    return _deletion_page(project_id, form, shown)
+
+
+def _deletion_page(
+    project_id: str, form: ReasonForm, shown: list[str] | None = None
+) -> ResponseReturnValue:
+    """``shown``: the names on the page that was confirmed, after a refusal; else None."""
+    selection = _selection(project_id)
+    plan = service.preview_deletion(current_actor, project_id, selection.names)
+    return show_review(
+        "catalogue/archive/delete.html",
+        form,
+        plan.names,
+        shown,
+        overview=projects.overview(current_actor, project_id),
+        selection=selection,
+        suggestions=features.similar_names(project_id, selection.unknown),
+        plan=plan,
+        changed_since=set(plan.names).symmetric_difference(shown or plan.names),
+        signed=signing.sign("review", _deletion_of(project_id), plan.names),
+        most=DISPLAY_LIMIT,
+    )
+
+
+def _deletion_of(project_id: str) -> str:
+    return f"deletion in {project_id}"
 
 
 def _preview_page(

@@ -100,7 +100,11 @@ def of(actor: Actor, feature: Feature) -> ChangeHistory:
             Account,
         )
         .outerjoin(Account, Account.id == Event.created_by_user_id)
-        .where(Event.feature_name == feature.name, Event.project == feature.project_id)
+        .where(
+            Event.feature_name == feature.name,
+            Event.project == feature.project_id,
+            Event.created_at >= feature.created_at,  # none of a deleted one with this name
+        )
     )
     latest = _entries(actor, query.order_by(Event.id.desc()).limit(RECENT))
     first = _entries(actor, query.order_by(Event.id).limit(1))

@@ -21,6 +21,7 @@ DESTINATIONS = {
     "settings": "bulk_pages.choose",
     "stale": "bulk_pages.review",
     "archive": "archive_pages.preview",
+    "delete": "archive_pages.review_deletion",
     "export": "transfer_pages.export",
     "on": "bulk_switching_pages.review",
     "off": "bulk_switching_pages.review",

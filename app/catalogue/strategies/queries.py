@@ -122,6 +122,7 @@ _on = OnList(
         FeatureState.enabled, is_among(FeatureState.feature_id)
     )
 )
+_count = OnList(lambda is_among: sa.select(sa.func.count()).where(is_among(Strategy.feature_id)))
 _states = OnList(
     lambda is_among: sa.select(
         FeatureState.feature_id,
@@ -257,6 +258,12 @@ def with_strategy(environment: str, ids: Collection[int]) -> set[int]:
 def numbers_in(environment: str, ids: Collection[int]) -> dict[int, int]:
     """Number of strategies by feature id, disabled ones included; no zeros."""
     return dict(_numbers.run(ids, in_environment=environment))
+
+
+def count(ids: Collection[int]) -> int:
+    """How many strategies the features have, in all environments."""
+    [[number]] = _count.run(ids)
+    return int(number)
 
 
 def strategies_in(environment: str, ids: Collection[int]) -> dict[int | None, list[Strategy]]:

@@ -240,7 +240,7 @@ class EventType(StrEnum):
     )
     FEATURE_DELETED = _features(
         "feature-deleted",
-        "A feature was deleted: an import that had created it was undone.",
+        "An archived feature was deleted for good, or an import that had created one was undone.",
         "deleted feature {feature}{in_project}",
         batch="deleted {features}{in_project}",
     )
@@ -382,6 +382,18 @@ class EventType(StrEnum):
         "instance-upgraded",
         "Another version of Flagstaff serves this instance. The event has both versions.",
         "upgraded Flagstaff {from_version}to {version}",
+        touches_sdks=False,
+    )
+    MAINTENANCE_MODE_DISABLED = _instance(
+        "maintenance-mode-disabled",
+        "Maintenance mode was switched off: changes are possible again.",
+        "switched off maintenance mode",
+        touches_sdks=False,
+    )
+    MAINTENANCE_MODE_ENABLED = _instance(
+        "maintenance-mode-enabled",
+        "Maintenance mode was switched on: nothing can be changed until it ends.",
+        "switched on maintenance mode",
         touches_sdks=False,
     )
     PASSWORD_CHANGED = _people(

@@ -15,19 +15,13 @@ from app.accounts.models import SetupLink
 from app.catalogue.context import service as context
 from app.catalogue.environments.models import Environment
 from app.catalogue.favourites.models import Favourite
-from app.catalogue.features.models import (
-    ArchivedDependency,
-    Dependency,
-    Feature,
-    FeatureLink,
-    Selection,
-)
+from app.catalogue.features import deleting
+from app.catalogue.features.models import Dependency, Feature, Selection
 from app.catalogue.features.queries import Child
 from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies import custom
-from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen, Usage
@@ -51,8 +45,6 @@ from app.releases.change_requests.models import Change, ChangeRequest
 from app.releases.switching import defaults
 
 NAMED = 5
-
-_strategy_ids = sa.select(Strategy.id)
 
 
 def undo(actor: Actor, id: int) -> Import:
@@ -221,37 +213,16 @@ class _Removal:
         flush()
 
     def _features(self) -> None:
-        for chunk in map(dict, chunks(self.features.items(), 500)):
-            ids = [*chunk.values()]
-            strategies = _strategy_ids.where(Strategy.feature_id.in_(ids))
-            for statement in (  # in the order that foreign keys require
-                sa.delete(StrategySegment).where(StrategySegment.strategy_id.in_(strategies)),
-                sa.delete(Strategy).where(Strategy.feature_id.in_(ids)),
-                sa.delete(FeatureState).where(FeatureState.feature_id.in_(ids)),
-                sa.delete(FeatureTag).where(FeatureTag.feature_id.in_(ids)),
-                *(
-                    sa.delete(model).where(
-                        sa.or_(model.child_id.in_(ids), model.parent_id.in_(ids))
-                    )
-                    for model in (Dependency, ArchivedDependency)
-                ),
-                *(
-                    sa.delete(model).where(model.feature_id.in_(ids))
-                    for model in (FeatureLink, Favourite, Visit)
-                ),
-                sa.delete(Feature).where(Feature.id.in_(ids)),
-            ):
-                db.session.execute(statement)
-            payloads = [
-                EventPayload(
-                    project=self.present[Kind.FEATURES][name]["project"],
-                    feature_name=name,
-                    pre_data=recorded(self.present[Kind.FEATURES][name]),
-                )
-                for name in chunk
-            ]
-            events.record_all(self.actor, EventType.FEATURE_DELETED, payloads)
-        db.session.expire_all()
+        deleting.delete([*self.features.values()])
+        payloads = [
+            EventPayload(
+                project=self.present[Kind.FEATURES][name]["project"],
+                feature_name=name,
+                pre_data=recorded(self.present[Kind.FEATURES][name]),
+            )
+            for name in self.features
+        ]
+        events.record_all(self.actor, EventType.FEATURE_DELETED, payloads)
 
     def _default_strategy(self, name: str) -> None:
         item = self.present[Kind.DEFAULT_STRATEGIES][name]

@@ -76,7 +76,7 @@ def query_command(command: Command) -> Command:
     return run
 
 
-def change_command(command: Command) -> Command:
+def change_command(command: Command, *, even_in_maintenance: bool = False) -> Command:
     """Decorate a command that changes data. It gets the actor as its first argument."""
 
     @click.option("--dry-run", is_flag=True, help="Show what would change, but change nothing.")
@@ -85,7 +85,8 @@ def change_command(command: Command) -> Command:
     @wraps(command)
     def run(*args: Any, dry_run: bool, reason: str | None, as_json: bool, **options: Any) -> None:
         actor = reason_given(COMMAND_LINE, reason)
-        with write_transaction(dry_run=dry_run):
+        transaction = write_transaction(dry_run=dry_run, even_in_maintenance=even_in_maintenance)
+        with transaction:
             output: Output = command(actor, *args, **options)
         if dry_run:
             output = Output(output.data, f"{output.text}\nDry run: nothing was changed.")

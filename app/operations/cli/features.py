@@ -36,6 +36,8 @@ def _choice(members: type[StrEnum]) -> click.Choice[str]:
     return click.Choice([member.value for member in members])
 
 
+SURE = "Delete them for good, with their strategies and usage? This can't be undone."
+
 _project = click.argument("project")
 _names = click.argument("names", nargs=-1, required=True)
 _environment = click.option("--environment", required=True, help="Where to switch them.")
@@ -221,6 +223,18 @@ def revive(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
     revived = archiving.revive(actor, project, _names_in(names))
     value: dict[str, Any] = {"revived": revived.names}
     return Output(value, f"Revived {len(revived.names)}: {', '.join(revived.names)}")
+
+
+@feature.command()
+@_project
+@_names
+@click.confirmation_option("--yes", prompt=SURE, help="Do not ask.")
+@change_command
+def delete(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
+    """Delete archived features for good, all or none. Their names are free again."""
+    gone = sorted(set(_names_in(names)))
+    archiving.delete(actor, project, gone)
+    return Output({"deleted": gone}, f"Deleted {len(gone)}: {', '.join(gone)}")
 
 
 @feature.command()

@@ -13,6 +13,7 @@ from app.core.config import Settings, from_process
 from app.core.config.setting import WrongSetting
 from app.core.db import check_changes, db, unit_of_work
 from app.core.events import service as events
+from app.core.maintenance import service as maintenance
 from app.operations.upkeep.checkpoints import HEADS, has_served
 
 
@@ -73,9 +74,16 @@ def migrate(settings: Settings) -> None:
 
 
 @contextmanager
-def write_transaction(*, dry_run: bool = False) -> Iterator[Settings]:
-    """A unit of work on the migrated database, rolled back after a dry run."""
+def write_transaction(
+    *, dry_run: bool = False, even_in_maintenance: bool = False
+) -> Iterator[Settings]:
+    """A unit of work on the migrated database, rolled back after a dry run.
+
+    ``even_in_maintenance``: for what changes nothing that maintenance mode protects.
+    """
     with _unit_of_work(writes=True) as settings:
+        if not dry_run and not even_in_maintenance:
+            maintenance.refuse_changes()
         yield settings
         if dry_run:
             check_changes()

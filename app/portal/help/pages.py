@@ -57,7 +57,7 @@ def api() -> str:
     )
 
 
-@bp.form("/api/try", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.form("/api/try", needs=Access.SIGNED_IN, keeps=NOTHING, even_in_maintenance=True)
 def try_api() -> ResponseReturnValue:
     """Send requests to the API from a page; the form confirms who changes something with them."""
     if request.method == "POST":

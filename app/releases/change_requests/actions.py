@@ -18,7 +18,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
 from app.core.db import db
-from app.core.errors import DomainError, Invalid
+from app.core.errors import Conflict, DomainError, Invalid
 from app.core.permissions import Permission
 from app.releases.change_requests import configuration, snapshots
 from app.releases.change_requests.models import Action, Change
@@ -130,6 +130,9 @@ def _carry_out(
 ) -> None:
     change = group[0]
     with _naming_change(number, change, is_one_of_many=is_one_of_many):
+        for each in group:
+            if each.action.is_on_feature and each.feature_id is None:
+                raise Conflict(f"Feature {each.subject} was deleted. Discard this change.")
         if change.action is Action.UPDATE_ENABLED:
             _switch(actor, place, group)
         else:

@@ -261,7 +261,13 @@ def discard_change(project_id: str, id: int, change: int) -> Response:
     return no_body()
 
 
-@bp.post(f"{ONE}/plan", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
+@bp.post(
+    f"{ONE}/plan",
+    needs=Access.SIGNED_IN,
+    keeps=NOTHING,
+    refuses=(403, 404),
+    even_in_maintenance=True,
+)
 @bp.response(200, schemas.PlanRow)
 def plan(project_id: str, id: int) -> ApplyPlan:
     """Plan applying a change request

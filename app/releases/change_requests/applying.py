@@ -23,6 +23,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.logs import LOGGER
+from app.core.maintenance import service as maintenance
 from app.core.permissions import Role
 from app.core.words import spoken
 from app.releases.change_requests import mailing, outcomes, review, steps
@@ -91,8 +92,11 @@ def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
 def apply_due() -> int:
     """Apply due change requests, each in a transaction of its own. Return how many were tried.
 
-    A request that can’t be applied stays scheduled with the reason, and is not tried again.
+    A request that can’t be applied stays scheduled with the reason, and is not tried again. In
+    maintenance mode all of them wait until it ends.
     """
+    if transact(maintenance.current, writes=False):
+        return 0
     now = utcnow()
     due = sa.select(ChangeRequest.scheduled_at, ChangeRequest.id).where(*_is_due(now))
     order = due.order_by(ChangeRequest.scheduled_at, ChangeRequest.id).limit(AT_ONCE)

@@ -95,7 +95,7 @@ def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposa
     change = _change(request, change_id)
     if proposal.action is not change.action:
         raise Invalid.at("/action", f"Must stay {change.action.value}. Or discard this change.")
-    if change.feature_id is not None and proposal.feature != change.subject:
+    if change.action.is_on_feature and proposal.feature != change.subject:
         raise Invalid.at("/feature", f"Must stay {change.subject}. Or discard this change.")
     if change.segment_id is not None and proposal.payload["id"] != change.segment_id:
         raise Invalid.at("/payload/id", f"Must stay {change.segment_id}. Or discard this change.")

@@ -155,6 +155,7 @@ class Change(Model):
     request_id: Mapped[int] = mapped_column(ForeignKey("change_requests.id"))
     action: Mapped[Action] = mapped_column(enum_of(Action))
     feature_id: Mapped[int | None] = mapped_column(ForeignKey("features.id"), index=True)
+    """None also when the feature was deleted: the change stays."""
     subject: Mapped[str] = mapped_column(String(100))
     """The name of the feature or segment, or the id of the project."""
     segment_id: Mapped[int | None]

@@ -89,7 +89,7 @@ class View:
         """The features that it changes, in the order of their first changes."""
         found: dict[str, list[Change]] = {}
         for change in self.request.changes:
-            if change.feature_id is not None:
+            if change.action.is_on_feature:
                 found.setdefault(change.subject, []).append(change)
         return [Subject(name, changes) for name, changes in found.items()]
 

@@ -249,3 +249,12 @@ def test_there_is_nothing_beside_it(directory, refusal):
         headers={"Authorization": f"Bearer {directory.token}", "Content-Type": "text/plain"},
     )
     assert refusal(sent)[0] == 415
+
+
+def test_in_maintenance_mode_a_directory_reads_and_can_try_a_change_again_later(admin, directory):
+    ada = directory.user("ada")
+    admin.ok("POST", "/maintenance", {"enabled": True})
+    refused = directory.send("DELETE", f"/Users/{ada['id']}")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "60")
+    assert "maintenance mode" in refused.json["detail"]
+    assert directory.ok("GET", f"/Users/{ada['id']}")["userName"] == "ada"

@@ -632,3 +632,29 @@ def test_search_finds_by_name_and_says_what_may_have_been_meant(machine):
     assert [hit["name"] for hit in found["groups"][0]["hits"]] == ["checkout.express"]
     assert machine.ok("search", "chekcout") == "Nothing matches. Did you mean checkout?"
     assert machine.ok("search", "qqqqq") == "Nothing matches."
+
+
+def test_in_maintenance_mode_no_command_changes_anything_but_the_one_that_ends_it(machine):
+    assert machine.ok("maintenance", "show") == "Maintenance mode is off."
+    assert value(machine, "maintenance", "on", "--reason", "Move") == {"enabled": True}
+    refused = machine.run("user", "create", "--username", "ada")
+    assert refused.returncode == 1
+    assert "Nothing can be changed until it ends." in refused.stderr
+    machine.ok("user", "create", "--username", "ada", "--dry-run")
+    assert value(machine, "user", "list")["users"] == []
+    assert "flagstaff maintenance off" in machine.run("doctor").stdout
+    assert machine.ok("maintenance", "off") == "Maintenance mode is off."
+    machine.ok("user", "create", "--username", "ada")
+
+
+def test_archived_features_are_deleted_for_good_once_someone_agrees(machine):
+    for name in ("cart", "search"):
+        machine.ok("feature", "create", "default", name)
+    machine.ok("feature", "archive", "default", "cart")
+    assert "Archive them first." in machine.refused(
+        "feature", "delete", "default", "cart", "search", "--yes"
+    )
+    machine.run("feature", "delete", "default", "cart", fed="n\n")
+    assert len(value(machine, "feature", "list", "default", "--archived")["features"]) == 1
+    assert machine.ok("feature", "delete", "default", "cart", "--yes") == "Deleted 1: cart"
+    assert value(machine, "feature", "list", "default", "--archived")["features"] == []

@@ -92,6 +92,30 @@ def test_what_is_scheduled_where_the_environment_was_removed_is_not_applied_and_
     assert desk.to("Cancelled", number)["state"] == "Cancelled"
 
 
+def test_what_would_change_a_deleted_feature_cannot_be_applied_and_says_why(app, desk):
+    waiting, applied = desk.approved(STRATEGY), desk.approved(switching("card", on=True))
+    desk.to("Applied", applied)
+    desk.admin.ok("POST", f"{PROJECT}/archive", {"features": ["card"]}, headers=REASON)
+    desk.admin.ok("POST", f"{PROJECT}/delete", {"features": ["card"]})
+    desk.admin.ok("POST", f"{PROJECT}/features", {"name": "card"})
+    assert error_of(desk.ask("Applied", waiting)) == (409, "ConflictError")
+    with app.app_context():
+        applying.check_outcomes()
+    assert "Feature card was deleted. Discard this change." in desk.read(waiting)["obstacle"]
+    assert [each["name"] for each in desk.read(applied)["features"]] == ["card"]
+    assert desk.to("Cancelled", waiting)["state"] == "Cancelled"
+
+
+def test_what_falls_due_in_maintenance_mode_is_applied_when_it_ends(desk, later):
+    number = scheduled(desk)
+    desk.admin.ok("POST", "/maintenance", {"enabled": True})
+    assert later() == 0
+    assert desk.read(number)["state"] == "Scheduled"
+    desk.admin.ok("POST", "/maintenance", {"enabled": False})
+    assert later() == 1
+    assert desk.read(number)["state"] == "Applied"
+
+
 def test_what_someone_scheduled_who_was_deleted_since_is_applied_in_their_name(desk, later):
     number = scheduled(desk)
     desk.admin.ok("DELETE", f"/user-admin/{id_of(desk.kim)}")

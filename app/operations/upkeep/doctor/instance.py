@@ -15,6 +15,7 @@ from app.core.config import Settings
 from app.core.db import db, unit_of_work
 from app.core.events import service as events
 from app.core.files import revisions
+from app.core.maintenance import service as maintenance
 from app.delivery.webhooks import traffic as webhooks
 from app.delivery.webhooks.service import Allowed
 from app.operations.upkeep import backup, checkpoints
@@ -222,6 +223,17 @@ def check_backup(settings: Settings) -> Iterator[Finding]:
         yield fine(about, f"The last one was on {made:%Y-%m-%d at %H:%M} UTC.")
 
 
+def check_maintenance(_settings: Settings) -> Iterator[Finding]:
+    found = maintenance.current()
+    if found is not None:
+        yield warning(
+            "maintenance",
+            f"Maintenance mode has been on since {found.since:%Y-%m-%d at %H:%M} UTC: {found.by} "
+            "switched it on. Nothing can be changed.",
+            "When the work is done: flagstaff maintenance off",
+        )
+
+
 CHECKS = (
     check_clock,
     check_event_log,
@@ -229,6 +241,7 @@ CHECKS = (
     check_tokens,
     check_approvals,
     check_webhooks,
+    check_maintenance,
 )
 """The checks that need the right schema."""
 

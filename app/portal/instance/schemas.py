@@ -1,0 +1,5 @@
+from app.web.schemas import Schema, StrictBoolean
+
+
+class MaintenanceMode(Schema):
+    enabled = StrictBoolean(required=True)
