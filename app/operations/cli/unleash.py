@@ -388,9 +388,12 @@ def export(
     """Print features as a document that Unleash can import.
 
     These are all that fit the options, or NAMES. With - as NAMES, they are read from standard
-    input.
+    input. What Unleash 8 would refuse goes to standard error, with the features and a remedy.
     """
     given = {"environment": environment, "project": project, "tag": tag}
     query = validated(schemas.ExportQuery, {**given, "features": read_names(names)})
-    content = schemas.ExportDocument().dump(service.export(actor, **query))
+    found = service.export(actor, **query)
+    for each in found.refused:
+        click.echo(f"Unleash 8 refuses this export while this is in it. {each.say()}", err=True)
+    content = schemas.ExportDocument().dump(found)
     return Output(content, json.dumps(content, indent=2, ensure_ascii=False))

@@ -28,6 +28,21 @@ def read(machine, there, token):
     return json.loads(machine.ok("import", "unleash", there.url, *options))
 
 
+def test_an_export_for_unleash_names_what_unleash_refuses_beside_it(machine, tmp_path):
+    strategies = [{"name": "userWithId", "parameters": {"userIds": "1"}}]
+    states = {"production": {"enabled": True, "strategies": strategies}}
+    features = [{"name": "a", "project": "default", "environments": states}]
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "features": features}))
+    machine.ok("apply", str(tmp_path / "a.json"), "--yes")
+    done = machine.run("feature", "export", "--environment", "production")
+    remedy = "Use flexibleRollout with a constraint on userId instead.\n"
+    assert done.returncode == 0
+    assert done.stderr.endswith(f"while this is in it. In production, userWithId of a. {remedy}")
+    [strategy] = json.loads(done.stdout)["featureStrategies"]
+    assert strategy["name"] == "userWithId"
+    assert machine.ok("feature", "export", "--environment", "development")
+
+
 def exported(machine):
     return json.loads(machine.ok("export", "--format", "json"))
 
