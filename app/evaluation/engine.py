@@ -19,6 +19,11 @@ _OK = b'{"status_code":"Ok","value":'
 _END = b',"error_message":null}'
 _IS_ON = b'"featureEnabled":true}' + _END
 _NOTHING = b"{}"
+_names_variants = re.compile(rb'"dependencies":\s*\[[^]]*"variants":\s*\[\s*"').search
+_STAND_IN = {"name": "disabled", "weight": 1000, "payload": {"type": "none", "value": ""}}
+"""A variant for parents without any. Nobody sees it: no real payload has such a type."""
+_OF_STAND_IN = b'"payload":{"type":"none",'
+_DISABLED = b'{"name":"disabled","enabled":false,"featureEnabled":true}'
 _warning = re.compile(r'toggle_name: "(.*?)", message: "(.*?)" }', re.DOTALL).findall
 
 _binary = yggdrasil._get_binary_path()  # noqa: SLF001 - the only way to it
@@ -62,6 +67,9 @@ class Engine:
     """
 
     def __init__(self, state: bytes) -> None:
+        self._has_stand_ins = _names_variants(state) is not None
+        if self._has_stand_ins:
+            state = _with_stand_ins(state)
         self._engine = _pointer(_slow.new_engine())
         response = json.loads(_read_and_free(_slow.take_state(self._engine, state)))
         message = response["error_message"] or ""
@@ -86,7 +94,9 @@ class Engine:
         value: dict[str, Any] | None = response["value"]
         if value is None:
             return None
-        return Verdict(value["featureEnabled"], value["name"], value.get("payload"))
+        payload = value.get("payload")
+        is_stand_in = payload == _STAND_IN["payload"]
+        return Verdict(value["featureEnabled"], value["name"], None if is_stand_in else payload)
 
     def variant_if_on(self, name: bytes, context: bytes) -> bytes | None:
         """Return the variant of a feature as JSON; None if it is off for the context."""
@@ -107,7 +117,24 @@ class Engine:
             text = read(answer)
             free(answer)
             found.append(text[start:end] if text.endswith(_IS_ON) else None)
+        if self._has_stand_ins:
+            found = [_DISABLED if text and _OF_STAND_IN in text else text for text in found]
         return found
+
+
+def _with_stand_ins(state: bytes) -> bytes:
+    """The state in which each parent that a child needs a variant of has one in any case.
+
+    The engine takes a parent without a variant as being in the right one. Other SDKs and Unleash
+    take it as being in none.
+    """
+    content = json.loads(state)
+    features = {feature["name"]: feature for feature in content["features"]}
+    for rule in [r for each in features.values() for r in each.get("dependencies") or ()]:
+        parent = features.get(rule["feature"])
+        if rule.get("variants") and parent is not None and not parent.get("variants"):
+            parent["variants"] = [_STAND_IN]
+    return json.dumps(content).encode()
 
 
 def _read_and_free(answer: int) -> bytes:

@@ -97,3 +97,23 @@ def test_a_cache_that_is_too_small_changes_no_answer(monkeypatch, room):
     evaluator = made(state_of(restricted("staff", "userId", "1")))
     for number in ("1", "2", "3", "4", "1"):
         assert on(evaluator, {"userId": number}) == ({"staff"} if number == "1" else set())
+
+
+def test_a_child_is_off_if_its_parent_is_not_in_one_of_the_variants_that_it_needs():
+    blue = {"name": "blue", "weight": 1000, "weightType": "variable", "stickiness": "default"}
+    parent, other = restricted("parent", "country", "NO"), plain("other")
+    parent["strategies"][0]["variants"] = [blue]
+    parent["strategies"] += plain("parent")["strategies"]
+    children = [
+        plain(f"{each}-{variant}")
+        | {"dependencies": [{"feature": each, "enabled": True, "variants": [variant]}]}
+        for each in ("parent", "other")
+        for variant in ("blue", "nope")
+    ]
+    evaluator = made(state_of(parent, other, *children))
+    assert on(evaluator, {"country": "NO"}) == {"parent", "other", "parent-blue"}
+    assert on(evaluator, {"country": "SE"}) == {"parent", "other"}
+    _, variant = evaluator.one("other", None, {})
+    assert variant == {"name": "disabled", "enabled": False, "featureEnabled": True}
+    [shown, _] = json.loads(evaluator.all(Toggles(), None, {}).body)["toggles"]
+    assert shown["variant"] == variant | {"feature_enabled": True}

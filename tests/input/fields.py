@@ -371,7 +371,7 @@ SLOTS = [
     Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),
     Slot("POST", PIECE + "/dependencies", "enabled", {"true"}),
     Slot("POST", PIECE + "/dependencies", "variants", {"[]"}),
-    Slot("POST", PIECE + "/dependencies", "variants/0", LINE),
+    Slot("POST", PIECE + "/dependencies", "variants/0", NOTHING),
     Slot("POST", ACCESS, "id", ONE),
     Slot("POST", ACCESS, "roleId", NOTHING),
     *(Slot("POST", ACCESS, name, ANYTHING) for name in ("username", "name", "accountType")),

@@ -15,7 +15,6 @@ from app.core.db import db, unit_of_work
 from tests.input import fields
 from tests.input.fields import (
     DEFAULT,
-    PIECE,
     READABLE,
     SEVERAL,
     SHOP,
@@ -76,7 +75,6 @@ FULLER: dict[tuple[str, str], Any] = {
     ("PUT", f"{fields.PLACE}/variants"): [
         VARIANT | {"overrides": [{"contextName": "userId", "values": ["1"]}]}
     ],
-    ("POST", f"{PIECE}/dependencies"): {"feature": "b", "variants": ["blue"]},
     ("POST", "/segments"): SEGMENT,
     ("PUT", "/segments/{segment}"): SEGMENT,
     ("POST", "/groups"): {"name": "new"} | GIVES,

@@ -17,7 +17,6 @@ Json = dict[str, Any]
 
 NAMES = ("a", "b", "c")
 PARENT = "parent"
-"""It has variants: of a parent without any, the engine takes every variant as given, Node none."""
 FIELDS = ("userId", "sessionId", "country", "note", "appName", "remoteAddress")
 SESSION = "sessionId"
 """In every context: what is random can’t be compared."""
@@ -63,14 +62,12 @@ def constraints(draw: st.DrawFn) -> Json:
 
 
 @st.composite
-def variants(draw: st.DrawFn, inherited: str | None = None, least: int = 0) -> list[Json]:
+def variants(draw: st.DrawFn, inherited: str | None = None) -> list[Json]:
     """Those of a strategy stick to what it sticks to itself.
 
     Where they say something else, Node goes by that, and the engine by the strategy.
     """
-    names = draw(
-        st.lists(st.sampled_from(["blue", "green", "red"]), min_size=least, max_size=3, unique=True)
-    )
+    names = draw(st.lists(st.sampled_from(["blue", "green", "red"]), max_size=3, unique=True))
     share = 1_000 // len(names) if names else 0
     weights = [share] * (len(names) - 1) + [1_000 - share * (len(names) - 1)]
     stickiness = inherited or draw(st.sampled_from(["default", SESSION]))
@@ -110,7 +107,7 @@ def features(draw: st.DrawFn, name: str) -> Json:
         "enabled": draw(st.sampled_from([True, True, True, False])),
         "project": "default",
         "strategies": draw(st.lists(strategies(name), min_size=1, max_size=3)),
-        "variants": draw(variants(least=name == PARENT)),
+        "variants": draw(variants()),
         "impressionData": draw(st.booleans()),
     }
     if name == PARENT or draw(st.booleans()):

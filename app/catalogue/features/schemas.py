@@ -390,7 +390,8 @@ class Parent(Schema):
         validate=validate.Length(max=MAX_VARIANTS),
         metadata={
             "maxItems": MAX_VARIANTS,
-            "description": "Variants of the parent, one of which it must have. Empty: any.",
+            "description": "Variants that the parent has in any environment. Each person must get "
+            "one of them there. Empty: any, or none.",
         },
     )
 

@@ -1,4 +1,4 @@
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
@@ -11,6 +11,7 @@ from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies.models import Variant
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import FeatureTag, TagName
@@ -21,7 +22,7 @@ from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.core.words import listed
+from app.core.words import listed, spoken
 
 COMPARED = 2_000
 
@@ -260,6 +261,11 @@ def add_dependency(
         raise Invalid.at("/variants", message)
     if after == before:
         return False
+    lists = _variants(parent) if after.variants else ()
+    if problems := unknown_variants(parent.name, after.variants, lists):
+        raise Invalid.because(
+            [{"path": f"/variants/{place}", "message": text} for place, text in problems.items()]
+        )
     db.session.merge(
         Dependency(
             child_id=child.id,
@@ -273,6 +279,22 @@ def add_dependency(
         _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, before=before)
     _record_dependency(actor, EventType.FEATURE_DEPENDENCY_ADDED, child, before=same, after=after)
     return True
+
+
+def unknown_variants(
+    parent: str, wanted: Sequence[str], lists: Iterable[Iterable[Mapping[str, Any]]]
+) -> dict[int, str]:
+    """What is wrong with wanted variants that the parent has in no environment, by their places.
+
+    SDKs differ in what they make of them. ``lists``: the variants of its strategies and states.
+    """
+    known = sorted({variant["name"] for each in lists for variant in each})
+    has = f"It has {spoken(known)}." if known else "It has none. Leave variants empty."
+    return {
+        place: f"{parent} has no variant named {name!r}. {has}"
+        for place, name in enumerate(wanted)
+        if name not in known
+    }
 
 
 def remove_dependencies(
@@ -314,6 +336,13 @@ def _refuse_second_level(child: Feature, parent: Feature) -> None:
         raise Conflict(f"{parent.name} depends on another feature, so nothing can depend on it.")
     if _exists(Dependency.parent_id == child.id):
         raise Conflict(f"Other features depend on {child.name}, so it cannot depend on one.")
+
+
+def _variants(parent: Feature) -> Iterator[Sequence[Variant]]:
+    """The variants of its strategies, and those they share, in all environments of the project."""
+    for state in strategies.states([(parent.id, parent.project_id)])[parent.id]:
+        yield state.variants
+        yield from (strategy.variants for strategy in state.strategies)
 
 
 def _exists(condition: sa.ColumnElement[bool]) -> bool:

@@ -6,15 +6,20 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features.service import unknown_variants
 from app.core.db import db
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import Fault, Item
 
 
 class Parents:
-    """Checks dependencies. ``add`` each feature that a plan takes, before the next is checked."""
+    """Checks dependencies. ``add`` each feature that a plan takes, before the next is checked.
 
-    def __init__(self) -> None:
+    ``is_exact``: whether to keep variants that a parent doesn't have, as its source does.
+    """
+
+    def __init__(self, *, is_exact: bool) -> None:
+        self.is_exact = is_exact
         child, parent = sa.alias(Feature.__table__), sa.alias(Feature.__table__)
         query = (
             sa.select(child.c.name, parent.c.name)
@@ -51,6 +56,12 @@ class Parents:
             yield Fault("parent", message)
         elif parent["variants"] and not parent["enabled"]:
             yield Fault("parent", "A parent that must be off has no variant.")
+        elif not self.is_exact and parent != (current or {}).get("parent"):
+            states = self.planned[parent["feature"]]["environments"].values()
+            own = (each["variants"] for state in states for each in state["strategies"])
+            lists = (*own, *(state["variants"] for state in states))
+            for message in unknown_variants(parent["feature"], parent["variants"], lists).values():
+                yield Fault("parent", message)
 
     def _obstacle(self, item: Item, name: str) -> str | None:
         if name == item["name"]:

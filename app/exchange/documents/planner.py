@@ -321,7 +321,7 @@ class _Planner:
 
     def _features(self, items: Mapping[str, Item]) -> Iterator[Entry]:
         """Entries of features: those with a parent last, since it has to be checked first."""
-        parents = Parents()
+        parents = Parents(is_exact=self.wanted.is_exact)
         for has_parent in (False, True):
             names = [name for name, item in items.items() if bool(item["parent"]) is has_parent]
             for chunk in chunks(names, CHUNK):

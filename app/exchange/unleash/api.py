@@ -32,7 +32,14 @@ def export(data: dict[str, Any]) -> Export | tuple[Export, dict[str, str]]:
 
     The active features that the caller can see and that fit all of what is asked for, with their
     states and strategies in one environment, and the tags, context fields and parents that these
-    name. Unleash imports the answer.
+    name.
+
+    Unleash imports the answer. Version 8 refuses all of it while a constraint has the operator
+    IN_CIDR, or a strategy has a type that it does not know: userWithId, gradualRolloutUserId,
+    gradualRolloutSessionId, gradualRolloutRandom, or one of your own that was not created there.
+    For IN_CIDR, use a strategy remoteAddress, whose addresses can be networks. For userWithId, use
+    flexibleRollout with a constraint on userId, and for the others flexibleRollout with the same
+    share and group, and with stickiness userId, sessionId or random.
     """
     is_file = data.pop("download_file", False)
     found = service.export(current_actor, **data)

@@ -39,6 +39,10 @@ class UnleashRefused(Conflict):
     remedy = "Check the address and the token that the message names."
 
 
+class TokenRefused(UnleashRefused):
+    """The other server is there, and doesn’t take the token."""
+
+
 class Unleash:
     """The admin API of a running Unleash. ``hosts``: where it may be; None for anywhere."""
 
@@ -122,7 +126,7 @@ class Unleash:
         if may_be_missing and answer.status in {400, 403, 404}:
             return None
         if answer.status in {401, 403}:
-            raise UnleashRefused(
+            raise TokenRefused(
                 f"{self.url} refuses the token at {path} ({answer.status}). Use a personal access "
                 "token of one of its admins."
             )

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from app.core.errors import Conflict
 from app.evaluation.engine import Engine
-from app.exchange.unleash.client import Unleash
+from app.exchange.unleash.client import TokenRefused, Unleash
 from app.exchange.unleash.unleash import TYPES_OF_TOKENS, Raw
 
 FEATURES = "/api/client/features"
@@ -40,7 +40,8 @@ class Comparison:
 
     ``by_engine``: features with equal rules that the other server’s frontend API evaluates
     differently, since it does not use the engine of the SDKs. ``alike``, ``random``: by
-    environment, features with equal answers, and features with random ones.
+    environment, features with equal answers, and features with random ones. ``left_out``: what was
+    not compared, since no token for it is valid on both servers.
     """
 
     answers: int = 0
@@ -49,6 +50,7 @@ class Comparison:
     by_engine: list[Unlike] = field(default_factory=list)
     alike: dict[str, set[str]] = field(default_factory=dict)
     random: dict[str, set[str]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
 
 
 def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
@@ -56,34 +58,51 @@ def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
 
     Raises:
         UnleashRefused: when one of the two can’t be read.
-        Conflict: when there is no token that both could know.
+        Conflict: when there is no token that both know.
 
     """
     comparison = Comparison()
-    tokens = there.get("/api/admin/api-tokens")["tokens"]
-    chosen = list(_tokens(tokens))
-    if not chosen:
+    found = _tokens(there.get("/api/admin/api-tokens")["tokens"])
+    if not found:
         raise Conflict("The Unleash has no SDK token with a readable secret to ask both with.")
-    for token in chosen:
+    for (kind, environment), tokens in sorted(found.items()):
+        token = next((t for t in tokens if _is_valid(t, kind, (here_url, there.url))), None)
+        if token is None:
+            who = "browsers" if kind == "frontend" else "applications"
+            comparison.left_out.append(f"{environment} for {who}")
+            continue
         theirs, ours = (Unleash(url, token["secret"]) for url in (there.url, here_url))
-        if token["type"] == "frontend":
+        if kind == "frontend":
             _compare_browsers(comparison, token, theirs, ours)
         else:
             _compare_applications(comparison, token, theirs, ours, contexts)
+    if not comparison.places:
+        raise Conflict(
+            f"None of the SDK tokens of the Unleash is valid at {here_url} too. Import from it "
+            "again, with its SDK tokens, and compare then."
+        )
     return comparison
 
 
-def _tokens(tokens: Sequence[Raw]) -> Iterator[Raw]:
-    """One token of each kind for each environment: the one for the most projects."""
-    best: dict[tuple[str, str], Raw] = {}
-    for token in tokens:
+def _tokens(tokens: Sequence[Raw]) -> dict[tuple[str, str], list[Raw]]:
+    """The tokens that both could know by kind and environment, those for most projects first."""
+    found: dict[tuple[str, str], list[Raw]] = {}
+    for token in sorted(tokens, key=_reach, reverse=True):
         kind = TYPES_OF_TOKENS.get(token.get("type") or "")
         if kind is None or token.get("secure") or token.get("environment") in {None, "", "*"}:
             continue
-        key = kind, token["environment"]
-        if key not in best or _reach(token) > _reach(best[key]):
-            best[key] = token | {"type": kind}
-    yield from (best[key] for key in sorted(best))
+        found.setdefault((kind, token["environment"]), []).append(token)
+    return found
+
+
+def _is_valid(token: Raw, kind: str, urls: Sequence[str]) -> bool:
+    """Whether all servers take it: one may be new there, deleted here, or expired."""
+    try:
+        for url in urls:
+            Unleash(url, token["secret"]).get(FRONTEND if kind == "frontend" else FEATURES)
+    except TokenRefused:
+        return False
+    return True
 
 
 def _reach(token: Raw) -> int:

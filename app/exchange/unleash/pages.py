@@ -207,6 +207,7 @@ def export_selected() -> ResponseReturnValue:
         environments=environments.list_all(),
         selection=id,
         names=names,
+        refused=service.refused(current_actor, None, names),
     )
 
 
@@ -226,6 +227,7 @@ def export(project_id: str) -> ResponseReturnValue:
         environments=strategies.environments_of([project_id]).get(project_id, []),
         selection=selection,
         names=names,
+        refused=service.refused(current_actor, project_id, names),
     )
 
 

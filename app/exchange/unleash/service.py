@@ -1,11 +1,13 @@
 """Exports features in one environment, with everything that an Unleash needs to import them."""
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.constraints.operators import Operator
 from app.catalogue.context import service as context
 from app.catalogue.context.models import ContextField
 from app.catalogue.environments import service as environments
@@ -25,6 +27,16 @@ from app.core.words import spoken
 CHUNK = 500
 NAMED = 5
 """How many unknown names an error lists."""
+KNOWN_THERE = ("default", "flexibleRollout", "remoteAddress", "applicationHostname")
+"""Types of strategy that every Unleash 8 has."""
+_SHARE = "Use flexibleRollout with the same share and group, and with stickiness {}, instead."
+_REMEDIES = {
+    Operator.IN_CIDR: "Use a strategy remoteAddress instead: its addresses can be networks.",
+    "userWithId": "Use flexibleRollout with a constraint on userId instead.",
+    "gradualRolloutUserId": _SHARE.format("userId"),
+    "gradualRolloutSessionId": _SHARE.format("sessionId"),
+    "gradualRolloutRandom": _SHARE.format("random"),
+}
 
 
 class InEnvironment(NamedTuple):
@@ -59,6 +71,20 @@ class Dependent(NamedTuple):
 class Linked(NamedTuple):
     feature: str
     links: list[Link]
+
+
+class Refused(NamedTuple):
+    """A type of strategy, or an operator, for which Unleash 8 refuses the export of features."""
+
+    environment: str
+    what: str
+    features: list[str]
+
+    def say(self, most: int | None = None) -> str:
+        """A sentence with what to do. ``most``: how many features to name; None for all."""
+        names = spoken(self.features, most or len(self.features))
+        remedy = _REMEDIES.get(self.what, "Create this strategy type in Unleash first.")
+        return f"In {self.environment}, {self.what} of {names}. {remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +133,10 @@ class Export:
         return [Linked(view.feature.name, view.links) for view, _ in self.found if view.links]
 
     @property
+    def refused(self) -> list[Refused]:
+        return _refused((one.feature, one.strategy) for one in self.strategies)
+
+    @property
     def segments(self) -> list[Segment]:
         used = {segment.id: segment for one in self.strategies for segment in one.strategy.segments}
         return [used[id] for id in sorted(used)]
@@ -145,6 +175,33 @@ def export(
         _context_fields(state for _, state in placed if state is not None),
         [each for each in tags.types() if each.name in tag_types],
     )
+
+
+def refused(actor: Actor, project: str | None, names: Collection[str]) -> list[Refused]:
+    """What Unleash 8 refuses in an export of these features (none: of all), by environment."""
+    query = (
+        rows(visible_projects(actor, project))
+        .join(Strategy, Strategy.feature_id == Feature.id)
+        .with_only_columns(Feature.name, Strategy)
+        .where(
+            sa.or_(
+                Strategy.name.not_in(KNOWN_THERE),
+                sa.cast(Strategy.constraints, sa.Text).contains(f'"{Operator.IN_CIDR}"'),
+            )
+        )
+    )
+    found = db.session.execute(query).all()
+    return _refused((name, strategy) for name, strategy in found if not names or name in names)
+
+
+def _refused(found: Iterable[tuple[str, Strategy]]) -> list[Refused]:
+    places: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for feature, strategy in found:
+        if strategy.name not in KNOWN_THERE:
+            places[strategy.environment, strategy.name][feature] = None
+        if any(each["operator"] == Operator.IN_CIDR for each in strategy.constraints):
+            places[strategy.environment, Operator.IN_CIDR][feature] = None
+    return [Refused(*place, [*places[place]]) for place in sorted(places)]
 
 
 def file_name(environment: str, project: str | None) -> str:

@@ -117,6 +117,9 @@ class _Translator:
     def __init__(self, snapshot: Snapshot, result: Translation) -> None:
         self.snapshot, self.result = snapshot, result
         self.segments = {each["id"]: each["name"] for each in snapshot.segments}
+        self.open = {each["id"] for each in snapshot.segments if each.get("constraints") == []}
+        """Segments that everyone is in. Here, no strategy can use one."""
+        self.users: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.old: Counter[str] = Counter()
         self.dropped: set[str] = set()
         self.links = {each["feature"]: each["links"] for each in snapshot.links or ()}
@@ -228,7 +231,8 @@ class _Translator:
         for each in raw["environments"]:
             if default := each.get("defaultStrategy"):
                 place = {"project": raw["id"], "environment": each["environment"]}
-                item = place | self._strategy(default, set())
+                owner = f"the default strategy of {raw['id']}"
+                item = place | self._strategy(default, set(), owner)
                 del item["disabled"]
                 self.result.add(Kind.DEFAULT_STRATEGIES, item)
 
@@ -261,7 +265,7 @@ class _Translator:
                 environment, {"enabled": False, "strategies": [], "variants": []}
             )
             place = f"environments/{environment}/strategies/{len(state['strategies'])}"
-            strategy = self._strategy(raw, self.dropped)
+            strategy = self._strategy(raw, self.dropped, name)
             faults = self.result.faults[Kind.FEATURES, name]
             faults += _inexact(strategy["constraints"], f"{place}/constraints")
             faults += _inexact_parameters(strategy["parameters"], f"{place}/parameters")
@@ -325,7 +329,10 @@ class _Translator:
             else:
                 self.lost_links += 1
 
-    def _strategy(self, raw: Raw, dropped: set[str]) -> Item:
+    def _strategy(self, raw: Raw, dropped: set[str], owner: str) -> Item:
+        segments = {*(raw.get("segments") or ())}
+        for id in segments & self.open:
+            self.users[self.segments[id]][owner] = None
         name = raw.get("name") or raw.get("strategyName") or ""
         known = types.TYPES.get(name)
         parameters = {
@@ -342,7 +349,7 @@ class _Translator:
             "disabled": bool(raw.get("disabled")),
             "parameters": parameters,
             "constraints": [_constraint(each) for each in raw.get("constraints") or ()],
-            "segments": sorted(self._segment_name(id) for id in raw.get("segments") or ()),
+            "segments": sorted(self._segment_name(id) for id in segments - self.open),
             "variants": [_variant(each) for each in raw.get("variants") or ()],
         }
 
@@ -386,6 +393,11 @@ class _Translator:
             notes.append(
                 f"Old types of strategy: {what} strategies. They work as before; use "
                 "flexibleRollout for new ones."
+            )
+        for segment, users in self.users.items():
+            notes.append(
+                f"Segment {segment} has no constraints, so everyone is in it. Strategies come "
+                f"without it, and reach the same people: {spoken(users, len(users))}."
             )
         if self.dropped:
             what = spoken(sorted(self.dropped), DISPLAY_LIMIT)

@@ -212,11 +212,16 @@ def check(
 ) -> None:
     """Ask the Unleash at URL and this server the same questions, and compare the answers.
 
-    Both are asked with the SDK tokens of the Unleash. It ends with 1 if anything differs.
+    Both are asked with SDK tokens of the Unleash that are here too, in each environment with the
+    one that reads most projects. It ends with 1 if anything differs.
     """
     address = here or set_up_home().address("")
     found = comparing.compare(Unleash(url, _token(token_file)), address, contexts)
     lines = [f"Asked for {place}." for place in found.places]
+    lines += [
+        f"Not compared: {place}. None of its SDK tokens is valid on both servers: import again."
+        for place in found.left_out
+    ]
     lines += [
         f"{each.environment}: {each.feature} differs in {each.contexts:,}. {each.reason}"
         for each in found.unlike
@@ -229,7 +234,11 @@ def check(
         )
     number = counted(len(found.unlike), "feature")
     lines.append(f"{found.answers:,} answers, {number} with a difference.")
-    data = {"answers": found.answers, "differences": [each._asdict() for each in found.unlike]}
+    data = {
+        "answers": found.answers,
+        "differences": [each._asdict() for each in found.unlike],
+        "notCompared": found.left_out,
+    }
     print_output(Output(data, "\n".join(lines)), as_json=as_json)
     if found.unlike:
         sys.exit(1)
@@ -388,9 +397,12 @@ def export(
     """Print features as a document that Unleash can import.
 
     These are all that fit the options, or NAMES. With - as NAMES, they are read from standard
-    input.
+    input. What Unleash 8 would refuse goes to standard error, with the features and a remedy.
     """
     given = {"environment": environment, "project": project, "tag": tag}
     query = validated(schemas.ExportQuery, {**given, "features": read_names(names)})
-    content = schemas.ExportDocument().dump(service.export(actor, **query))
+    found = service.export(actor, **query)
+    for each in found.refused:
+        click.echo(f"Unleash 8 refuses this export while this is in it. {each.say()}", err=True)
+    content = schemas.ExportDocument().dump(found)
     return Output(content, json.dumps(content, indent=2, ensure_ascii=False))

@@ -314,8 +314,14 @@ def link(client):
     return found["feature"], found["enabled"], found["variants"]
 
 
+def give(client, name, *variants, environment="production"):
+    body = [{"name": each, "weightType": "variable"} for each in variants]
+    client.ok("PUT", f"{PATH}/{name}/environments/{environment}/variants", body)
+
+
 def test_a_child_can_need_a_variant_of_its_parent_or_that_it_is_off(admin, make):
     make("child", "parent", "other")
+    give(admin, "parent", "blue", "red")
     path = f"{PATH}/child/dependencies"
     admin.ok("POST", path, {"feature": "parent", "variants": ["blue", "red"]})
     assert link(admin) == ("parent", True, ["blue", "red"])
@@ -337,8 +343,39 @@ def test_a_parent_that_must_be_off_has_no_variant(admin, make):
     assert list(problems_of(admin.post(f"{PATH}/child/dependencies", body))) == ["/variants"]
 
 
+def test_a_child_can_only_need_variants_that_its_parent_has_in_an_environment(admin, make):
+    make("child", "parent")
+    path = f"{PATH}/child/dependencies"
+    body = {"feature": "parent", "variants": ["blue", "nope"]}
+    none = "It has none. Leave variants empty."
+    assert problems_of(admin.post(path, body)) == {
+        "/variants/0": f"parent has no variant named 'blue'. {none}",
+        "/variants/1": f"parent has no variant named 'nope'. {none}",
+    }
+    give(admin, "parent", "red")
+    strategy = {"name": "flexibleRollout", "variants": [{"name": "blue"}]}
+    admin.ok("POST", f"{PATH}/parent/environments/development/strategies", strategy)
+    assert problems_of(admin.post(path, body)) == {
+        "/variants/1": "parent has no variant named 'nope'. It has blue and red."
+    }
+    admin.ok("POST", path, {"feature": "parent", "variants": ["red", "blue"]})
+
+
+def test_a_child_keeps_needing_a_variant_that_its_parent_lost(admin, make):
+    make("child", "parent")
+    give(admin, "parent", "blue", "red")
+    body = {"feature": "parent", "variants": ["blue"]}
+    admin.ok("POST", f"{PATH}/child/dependencies", body)
+    give(admin, "parent", "red", "green")
+    admin.ok("POST", f"{PATH}/child/dependencies", body)
+    assert link(admin) == ("parent", True, ["blue"])
+    more = {"feature": "parent", "variants": ["blue", "red"]}
+    assert list(problems_of(admin.post(f"{PATH}/child/dependencies", more))) == ["/variants/0"]
+
+
 def test_archiving_and_reviving_keep_what_a_parent_must_be(admin, make):
     make("child", "parent")
+    give(admin, "parent", "blue")
     body = {"feature": "parent", "variants": ["blue"]}
     admin.ok("POST", f"{PATH}/child/dependencies", body)
     admin.ok("POST", "/projects/default/archive", {"features": ["child", "parent"]})

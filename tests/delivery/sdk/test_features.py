@@ -110,6 +110,7 @@ def test_strategies_come_in_their_order(admin, sdk, cart):
 def test_a_dependency_names_the_parent_and_what_it_must_be(admin, sdk, cart):
     admin.ok("POST", FEATURES, {"name": "base"})
     path = f"{FEATURES}/cart/dependencies"
+    admin.ok("PUT", f"{at('base')}/variants", [{"name": "blue", "weightType": "variable"}])
     admin.ok("POST", path, {"feature": "base", "variants": ["blue"]})
     assert sdk.features["cart"]["dependencies"] == [
         {"feature": "base", "enabled": True, "variants": ["blue"]}

@@ -216,6 +216,29 @@ class TestAFile:
             with pytest.raises(Conflict):
                 service.refuse_impossible(found)
 
+    def test_names_variants_that_a_parent_does_not_have_unless_the_child_needs_them_here(self, app):
+        share = {"weight": 1000, "weightType": "variable", "stickiness": "default"}
+        blue = {"production": {"variants": [{"name": "blue", **share}]}}
+        parent = {"name": "parent", "project": "default"}
+        child = {"name": "child", "project": "default", "description": "Old"}
+        child["parent"] = {"feature": "parent", "variants": ["blue"]}
+        with app.app_context():
+            [entry] = plan({"version": 1, "features": [child, parent]}).reported[1:]
+            assert [str(fault) for fault in entry.faults] == [
+                "parent: parent has no variant named 'blue'. It has none. Leave variants empty."
+            ]
+            apply({"version": 1, "features": [child, parent | {"environments": blue}]})
+            there = export()
+            for feature in there["features"]:
+                feature.get("environments", {}).clear()
+            apply(there)
+            exported = export()
+            assert not plan(exported).reported
+            [old] = [each for each in exported["features"] if each["name"] == "child"]
+            apply({"version": 1, "features": [old | {"description": "New"}]})
+            [[_, found]] = reading_features.features(names=["child"])
+        assert (found["description"], found["parent"]["variants"]) == ("New", ["blue"])
+
     def test_brings_members_and_accounts(self, app):
         content = {
             "version": 1,

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.support.processes import FLAGSTAFF, running
 from tests.support.unleash import TOKEN, RecordedUnleash
 
 
@@ -26,6 +27,43 @@ def token(tmp_path):
 def read(machine, there, token):
     options = ("--token-file", token, "--json")
     return json.loads(machine.ok("import", "unleash", there.url, *options))
+
+
+@pytest.mark.slow
+def test_both_are_compared_with_tokens_that_are_here_too(machine, there, token):
+    plan = read(machine, there, token)
+    tokens = there.answers["GET /api/admin/api-tokens"]["tokens"]
+    with running(FLAGSTAFF, "/ready", HOME=str(machine.home)) as server:
+        check = ("import", "check", there.url, "--token-file", token, "--here", server.address)
+        assert machine.refused(*check) == (
+            f"None of the SDK tokens of the Unleash is valid at {server.address} too. Import from "
+            "it again, with its SDK tokens, and compare then."
+        )
+        machine.ok("import", "apply", str(plan["id"]))
+        new = {"tokenName": "new", "projects": ["*"], "secure": False}
+        for kind, environment in (("client", "production"), ("frontend", "development")):
+            secret = f"*:{environment}.{kind}"
+            tokens.insert(0, new | {"type": kind, "environment": environment, "secret": secret})
+        said = machine.run(*check).stdout.splitlines()
+    asked = [line.split(" in ")[1].split()[0] for line in said if line.startswith("Asked for")]
+    assert asked == ["development", "eu.prod", "production", "production"]
+    [left_out] = [line for line in said if line.startswith("Not compared")]
+    assert left_out.startswith("Not compared: development for browsers. None of its SDK tokens is")
+
+
+def test_an_export_for_unleash_names_what_unleash_refuses_beside_it(machine, tmp_path):
+    strategies = [{"name": "userWithId", "parameters": {"userIds": "1"}}]
+    states = {"production": {"enabled": True, "strategies": strategies}}
+    features = [{"name": "a", "project": "default", "environments": states}]
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "features": features}))
+    machine.ok("apply", str(tmp_path / "a.json"), "--yes")
+    done = machine.run("feature", "export", "--environment", "production")
+    remedy = "Use flexibleRollout with a constraint on userId instead.\n"
+    assert done.returncode == 0
+    assert done.stderr.endswith(f"while this is in it. In production, userWithId of a. {remedy}")
+    [strategy] = json.loads(done.stdout)["featureStrategies"]
+    assert strategy["name"] == "userWithId"
+    assert machine.ok("feature", "export", "--environment", "development")
 
 
 def exported(machine):

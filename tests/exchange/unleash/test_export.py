@@ -161,6 +161,35 @@ def test_the_page_exports_a_project_or_what_was_selected(admin, browser, shop):
     assert browser.get("/projects/default/export?selection=unknown").status == 404
 
 
+@pytest.fixture
+def refused_there(admin, shop):
+    """Strategies and an operator that an Unleash 8 doesn't know."""
+    network = {"contextName": "remoteAddress", "operator": "IN_CIDR", "values": ["10.0.0.0/8"]}
+    admin.ok("POST", "/strategies", {"name": "by-region"})
+    for name, environment, strategy in (
+        ("plain", "production", {"name": "userWithId", "parameters": {"userIds": "1"}}),
+        ("full", "production", {"name": "flexibleRollout", "constraints": [network]}),
+        ("full", "development", {"name": "by-region"}),
+        ("full", "development", {"name": "gradualRolloutRandom"}),
+    ):
+        admin.ok("POST", f"{FEATURES}/{name}/environments/{environment}/strategies", strategy)
+
+
+def test_the_page_names_the_features_that_unleash_refuses(browser, refused_there):
+    page = browser.get("/projects/default/export")
+    for line in (
+        "In development, by-region of full. Create this strategy type in Unleash first.",
+        "In development, gradualRolloutRandom of full. Use flexibleRollout with the same share",
+        "In production, IN_CIDR of full. Use a strategy remoteAddress instead",
+        "In production, userWithId of plain. Use flexibleRollout with a constraint on userId",
+    ):
+        assert line in page.words
+    chosen = browser.post("/features/selection", {"feature": "plain", "to": "export"})
+    words = browser.follow(chosen).words
+    assert ("userWithId of plain" in words, "of full" in words) == (True, False)
+    assert "Unleash 8 refuses" not in browser.get("/projects/other/export").words
+
+
 def test_the_security_log_has_who_exported_what(admin, browser, shop):
     browser.get("/projects/default/export?environment=production")
     [entry] = admin.ok("GET", "/security-log", query_string={"limit": 1})["entries"]

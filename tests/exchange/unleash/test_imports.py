@@ -436,6 +436,26 @@ def test_an_old_state_export_comes_with_all_its_features(admin, read, name):
     assert wanted - faulty <= known
 
 
+def test_a_strategy_comes_without_a_segment_that_everyone_is_in(admin, old, read):
+    empty = next(
+        each
+        for each in old.answers["GET /api/admin/segments"]["segments"]
+        if not each["constraints"]
+    )
+    for answer in old.answers.values():
+        if isinstance(answer, dict) and "featureStrategies" in answer:
+            for strategy in answer["featureStrategies"]:
+                strategy["segments"] = [*strategy.get("segments", ()), empty["id"]]
+    found = apply(admin, read(url=old.url, token=TOKEN))
+    [note] = [note for note in found["plan"]["notes"] if empty["name"] in note]
+    assert "shop.checkout" in note
+    place = "/projects/shop/features/shop.checkout/environments/development/strategies"
+    strategies = admin.ok("GET", place)
+    names = {each["id"]: each["name"] for each in admin.ok("GET", "/segments")["segments"]}
+    used = {names[id] for strategy in strategies for id in strategy["segments"]}
+    assert (len(used), empty["name"] in used, empty["name"] in names.values()) == (3, False, True)
+
+
 @pytest.mark.parametrize("version", ["8.2.0", "7.6.5", "5.12.8"])
 def test_an_export_of_features_needs_its_segments_to_be_here(admin, read, version):
     found = read(content=sample(f"export-{version}"))

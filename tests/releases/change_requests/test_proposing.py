@@ -194,6 +194,14 @@ def test_what_the_rules_forbid_is_refused_now_and_not_when_it_is_applied(desk):
     assert answer.json["message"] == "Change 2 (card): card cannot depend on itself."
 
 
+def test_variants_that_the_parent_lacks_are_refused_when_they_are_proposed(desk):
+    desk.directly("card/environments/production/on")
+    payload = {"feature": "tips", "variants": ["nope"]}
+    change = {"feature": "card", "action": "addDependency", "payload": payload}
+    answer = desk.kim.post(PLACE, [change])
+    assert list(problems_of(answer)) == ["/0/payload/variants/0"]
+
+
 def test_a_change_is_edited_and_discarded(desk):
     found = desk.draft({"feature": "card", "action": "addStrategy", "payload": rollout(10)})
     number, change = found["id"], found["features"][0]["changes"][0]
