@@ -76,8 +76,12 @@ def thing(request, ids):
     return path.format_map(ids), one, two
 
 
+READ = {"/api-tokens/1": "/sdk-tokens/1"}
+"""Where to read what is changed elsewhere: ``/api-tokens`` finds tokens by their names."""
+
+
 def etag(client, path):
-    return client.get(path).headers["ETag"]
+    return client.get(READ.get(path, path)).headers["ETag"]
 
 
 def change(client, path, body, if_match):
@@ -107,9 +111,9 @@ def test_what_has_changed_since_is_left_alone(admin, thing):
     path, one, two = thing
     seen = etag(admin, path)
     admin.ok("PUT", path, one)
-    before = admin.ok("GET", path), events(admin)
+    before = etag(admin, path), events(admin)
     assert error_of(change(admin, path, two, seen)) == (412, "PreconditionFailedError")
-    assert (admin.ok("GET", path), events(admin)) == before
+    assert (etag(admin, path), events(admin)) == before
 
 
 @pytest.mark.parametrize("if_match", ["*", '"other", {}', '{}, "other"'])

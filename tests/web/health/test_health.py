@@ -2,7 +2,8 @@
 
 
 def test_health_answers_checks_that_were_written_for_unleash(app):
-    answer = app.test_client().get("/health")
+    assert app.test_client().get("/health").json == {"health": "GOOD"}
+    answer = app.test_client().get("/health?extended=true")
     assert answer.json == {"status": "ok", "health": "GOOD"}
 
 
