@@ -11,19 +11,19 @@ class Act(StrEnum):
 
 
 RESOURCES: dict[str, tuple[Act, ...]] = {
-    "unleash_api_token": (Act.CREATE,),
+    "unleash_api_token": (Act.CREATE, Act.CHANGE, Act.DELETE),
     "unleash_context_field": tuple(Act),
     "unleash_environment": (Act.CREATE, Act.READ),
     "unleash_group": (),
     "unleash_oidc": (),
     "unleash_project": (Act.READ,),
     "unleash_project_access": (Act.DELETE,),
-    "unleash_project_environment": (),
+    "unleash_project_environment": (Act.READ,),
     "unleash_role": (),
     "unleash_saml": (),
     "unleash_service_account": (Act.CREATE, Act.READ, Act.DELETE),
     "unleash_service_account_token": (Act.CREATE, Act.CHANGE, Act.DELETE),
-    "unleash_user": (Act.CREATE, Act.READ, Act.DELETE),
+    "unleash_user": tuple(Act),
 }
 """What can be done to each resource."""
 
