@@ -144,6 +144,5 @@ def test_an_address_may_end_with_a_slash(admin, path):
 
 @pytest.mark.parametrize("path", ["//api/admin/projects", "/api//admin//projects"])
 def test_an_address_may_begin_with_doubled_slashes(admin, path):
-    assert admin.get(f"http://localhost{path}").json == ApiClient(
-        admin.app, admin.token, client_of_unleash=True
-    ).ok("GET", "/projects")
+    raw = {"PATH_INFO": path}  # a client would take the first part for the name of a host
+    assert admin.get("/projects", environ_overrides=raw).json == admin.ok("GET", "/projects")

@@ -55,6 +55,7 @@ UNLEASH = {
             *(EventType.BACKUP_CREATED, EventType.BACKUP_RESTORED, EventType.DATABASE_MOVED),
             *(EventType.SCIM_TOKEN_CREATED, EventType.SCIM_TOKEN_REVOKED),
             *(EventType.SCIM_DISCONNECTED, EventType.BROWSER_ORIGINS_UPDATED),
+            *(EventType.MAINTENANCE_MODE_ENABLED, EventType.MAINTENANCE_MODE_DISABLED),
             *(EventType.EVENTS_PRUNED, EventType.INSTANCE_UPGRADED, EventType.APPLICATION_DELETED),
         ),
         "setting-updated",

@@ -1,0 +1,93 @@
+"""Searching features of all projects, as Unleash's clients do."""
+
+import pytest
+
+from tests.support.clients import problems_of
+
+SEARCH = "/search/features"
+RED = {"type": "simple", "value": "red"}
+
+
+@pytest.fixture(autouse=True)
+def features(admin):
+    admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
+    for name, project, more in (
+        ("cart", "default", {"tags": [RED]}),
+        ("login", "default", {"type": "experiment", "stale": True}),
+        ("tips", "shop", {}),
+    ):
+        admin.ok("POST", f"/projects/{project}/features", {"name": name} | more)
+    admin.ok("POST", "/projects/default/features/cart/environments/production/on")
+    admin.ok("POST", "/projects/default/features/login/favorites")
+
+
+def found(client, **query):
+    return [row["name"] for row in client.ok("GET", SEARCH, query_string=query)["features"]]
+
+
+@pytest.mark.parametrize(
+    ("filter", "names"),
+    [
+        ({"query": "ti"}, ["tips"]),
+        ({"project": "IS:shop"}, ["tips"]),
+        ({"project": "IS_NOT:shop"}, ["cart", "login"]),
+        ({"type": "IS_ANY_OF:experiment,kill-switch"}, ["login"]),
+        ({"state": "IS:active"}, ["cart", "tips"]),
+        ({"state": "IS:stale"}, ["login"]),
+        ({"tag": "INCLUDE:simple:red"}, ["cart"]),
+        ({"tag": "DO_NOT_INCLUDE:simple:red"}, ["login", "tips"]),
+        ({"status": "production:enabled"}, ["cart"]),
+        ({"favorite": "IS:true"}, ["login"]),
+        ({"favorite": "IS:false"}, ["cart", "tips"]),
+        ({"lifecycle": "IS:archived"}, []),
+        ({"archived": "IS:true"}, []),
+        ({"createdAt": "IS_BEFORE:2020-01-01"}, []),
+        ({"createdAt": "IS_ON_OR_AFTER:2020-01-01"}, ["cart", "login", "tips"]),
+        ({"lastSeenAt": "IS_ON_OR_AFTER:2020-01-01"}, []),
+        ({"segment": "INCLUDE:nordic"}, []),
+        ({"sortBy": "name", "sortOrder": "desc"}, ["tips", "login", "cart"]),
+        ({"sortBy": "name", "favoritesFirst": "true"}, ["login", "cart", "tips"]),
+        ({"sortBy": "name", "limit": "1", "offset": "1"}, ["login"]),
+    ],
+)
+def test_filters_and_orders(admin, filter, names):
+    assert found(admin, **{"sortBy": "name", **filter}) == names
+
+
+def test_who_created_a_feature(admin):
+    me = admin.ok("GET", "/user")["user"]["id"]
+    assert len(found(admin, createdBy=f"IS:{me}")) == 3
+    assert found(admin, createdBy="IS:999") == []
+    [row] = admin.ok("GET", f"{SEARCH}?query=cart")["features"]
+    assert (row["createdBy"]["id"], row["dependencyType"], row["segments"]) == (me, None, [])
+
+
+def test_the_segments_of_a_feature_are_named_and_found(admin):
+    constraint = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+    segment = admin.ok("POST", "/segments", {"name": "nordic", "constraints": [constraint]})
+    path = "/projects/shop/features/tips/environments/production/strategies"
+    admin.ok("POST", path, {"name": "default", "segments": [segment["id"]]})
+    [row] = admin.ok("GET", f"{SEARCH}?segment=INCLUDE:nordic")["features"]
+    assert (row["name"], row["segments"]) == ("tips", ["nordic"])
+    assert found(admin, segment="DO_NOT_INCLUDE:nordic", sortBy="name") == ["cart", "login"]
+
+
+def test_features_of_hidden_projects_are_not_found(admin, viewer):
+    admin.ok("PUT", "/projects/shop", {"name": "Shop", "mode": "private"})
+    assert found(viewer, project="IS:shop") == []
+    assert "tips" not in found(viewer)
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("project=shop", "?project"),
+        ("type=IS:unknown", "?type"),
+        ("tag=INCLUDE", "?tag"),
+        ("status=production", "?status"),
+        ("createdAt=IS_BEFORE:soon", "?createdAt"),
+        ("sortBy=color", "?sortBy"),
+    ],
+)
+def test_a_filter_that_is_half_wrong_is_refused_by_its_name(admin, query, path):
+    assert any(where.startswith(path) for where in problems_of(admin.get(f"{SEARCH}?{query}")))
