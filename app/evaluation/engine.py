@@ -21,7 +21,7 @@ _IS_ON = b'"featureEnabled":true}' + _END
 _NOTHING = b"{}"
 _names_variants = re.compile(rb'"dependencies":\s*\[[^]]*"variants":\s*\[\s*"').search
 _STAND_IN = {"name": "disabled", "weight": 1000, "payload": {"type": "none", "value": ""}}
-"""A variant for parents without any. Nobody sees it: no real payload has such a type."""
+"""A variant for parents without any. No one sees it: no real payload has such a type."""
 _OF_STAND_IN = b'"payload":{"type":"none",'
 _DISABLED = b'{"name":"disabled","enabled":false,"featureEnabled":true}'
 _warning = re.compile(r'toggle_name: "(.*?)", message: "(.*?)" }', re.DOTALL).findall

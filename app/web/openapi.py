@@ -101,8 +101,9 @@ def document(
         statuses |= {400}
         parameters = [*parameters, DRY_RUN]
     if getattr(view, "own_fields", None):
+        statuses |= {400}
         parameters = [*parameters, EXTENDED]
-    notes["arguments"] = {"parameters": parameters}
+    notes.setdefault("arguments", {})["parameters"] = parameters
     responses = notes.setdefault("response", {}).setdefault("responses", {})
     for status in sorted(statuses):
         responses.setdefault(status, [HTTPStatus(status).name])

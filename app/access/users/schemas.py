@@ -34,9 +34,9 @@ class RootRole(RoleId):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(ROOT_ROLES, kind="root", **kwargs)
-        names = [role.title for role in self.roles]
-        known = {"enum": [*self.metadata["enum"], *names], "type": ["integer", "string"]}
-        self.metadata = {**self.metadata, **known}
+        names = ", ".join(f"{role.value} or {role.title}" for role in self.roles)
+        # Generators of clients can't read an enumeration of numbers and texts.
+        self.metadata = {"type": ["integer", "string"], "description": f"{names}."}
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
         ids = {role.title: role.value for role in self.roles}

@@ -76,7 +76,7 @@ def show(ref: str) -> SdkToken:
     return service.get(ref)
 
 
-@bp.put("/api-tokens/<ref:ref>", needs=Permission.UPDATE_CLIENT_API_TOKEN, refuses=(412,))
+@bp.put("/api-tokens/<ref:ref>", needs=Permission.UPDATE_CLIENT_API_TOKEN, refuses=(405, 412))
 @bp.arguments(schemas.SdkTokenChanges, example={"expiresAt": "2031-01-01T00:00:00Z"})
 @bp.response(200)
 def update(data: dict[str, Any], ref: str) -> Response:
@@ -103,7 +103,7 @@ def rotate(data: dict[str, Any], ref: str) -> Issued[SdkToken]:
     return service.rotate(current_actor, old, overlap=timedelta(hours=data["overlap_hours"]))
 
 
-@bp.delete("/api-tokens/<ref:ref>", needs=Permission.DELETE_CLIENT_API_TOKEN)
+@bp.delete("/api-tokens/<ref:ref>", needs=Permission.DELETE_CLIENT_API_TOKEN, refuses=(405,))
 @bp.response(200)
 def revoke(ref: str) -> Response:
     """Revoke an SDK token

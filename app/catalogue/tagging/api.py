@@ -92,7 +92,8 @@ def remove(name: str, type: str, value: str) -> Response:
 
     Needs UPDATE_FEATURE in its project.
     """
-    _change(name, removed=[TagName(type, value)])
+    tag = TagName(type, value)
+    _change(name, removed=[tag] if tag in _feature(name).tags else [])
     return no_body()
 
 
