@@ -97,7 +97,7 @@ OF_ACCOUNT = ("id", "isAPI", "imageUrl", "loginAttempts", "emailSent", "seenAt",
 OF_PROJECT = ("environments", "changeRequestEnvironments", "featureCount", "memberCount")
 OF_FEATURE = (
     *("project", "createdAt", "archivedAt", "tags", "dependencies", "children", "environments"),
-    *("links", "lifecycle", "staleProposal", "lastSeenAt"),
+    *("links", "lifecycle", "staleProposal", "lastSeenAt", "archived", "createdBy", "favorite"),
 )
 PLACE = f"{PIECE}/environments/production"
 STRATEGIES = f"{PLACE}/strategies"
@@ -177,6 +177,20 @@ def of_strategy(method: str, path: str) -> list["Slot"]:
     place = {"disabled": TRUTH, "sortOrder": ONE | ZERO}
     own = [Slot(method, path, name, what) for name, what in place.items()]
     return [*of_contents(method, path), *own]
+
+
+def of_patch(method: str, path: str) -> list["Slot"]:
+    """The fields of an operation of JSON Patch."""
+    return [
+        Slot(method, path, "0", NOTHING),
+        *(Slot(method, path, f"0/{name}", NOTHING) for name in ("op", "path", "value", "from")),
+    ]
+
+
+def of_tag(method: str, path: str, name: str, status: int) -> list["Slot"]:
+    """A list of tags, and the fields of one."""
+    takes = {"": {"[]"}, "/0": NOTHING, "/0/value": LINE, "/0/type": NOTHING, "/0/color": ANYTHING}
+    return [Slot(method, path, f"{name}{each}", what, status) for each, what in takes.items()]
 
 
 def of_segment(method: str, path: str, status: int) -> list["Slot"]:
@@ -360,6 +374,87 @@ SLOTS = [
     Slot("PUT", PIECE, "stale", TRUTH),
     Slot("PUT", PIECE, "impressionData", TRUTH),
     *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
+    *of_patch("PATCH", PIECE),
+    *of_patch("PATCH", f"{PLACE}/variants"),
+    *of_tag("POST", SHOP + "/features", "tags", 201),
+    *(
+        slot
+        for part in ("addedTags", "removedTags")
+        for slot in of_tag("PUT", "/features/a/tags", part, 200)
+    ),
+    Slot("POST", "/features/a/tags", "value", LINE, 201),
+    Slot("POST", "/features/a/tags", "type", NOTHING),
+    Slot("POST", "/features/a/tags", "color", ANYTHING, 201),
+    Slot("POST", "/tags", "value", LINE, 201),
+    Slot("POST", "/tags", "type", LINE, 404),
+    Slot("POST", "/tags", "color", ANYTHING, 201),
+    *(
+        Slot("POST", f"/tags/{way}", f"{part}/color", ANYTHING, status)
+        for way, status in (("rename", 200), ("merge", 200))
+        for part in ("tag", "to")
+    ),
+    Slot("POST", "/tags/delete", "color", ANYTHING),
+    Slot("PUT", TAGS, "tags/addedTags/0/color", ANYTHING),
+    Slot("PUT", TAGS, "tags/removedTags/0/color", ANYTHING),
+    *(Slot("POST", "/tag-types", name, ANYTHING, 201) for name in ("icon", "color")),
+    *(Slot("PUT", "/tag-types/team", name, ANYTHING) for name in ("icon", "color")),
+    *(Slot("POST", "/tag-types/validate", name, ANYTHING) for name in ("icon", "color")),
+    Slot("POST", "/tag-types/validate", "name", NOTHING),
+    Slot("POST", "/tag-types/validate", "description", (PROSE | NULL) - {"a line break"}),
+    Slot("POST", "/tag-types/validate", "hue", ONE),
+    Slot("POST", "/context", "project", ANYTHING, 201),
+    Slot("PUT", "/context/plan", "project", ANYTHING),
+    Slot("POST", "/context/validate", "name", KEY),
+    Slot("POST", "/features/validate", "name", KEY),
+    Slot("POST", "/features/validate", "projectId", ANYTHING),
+    Slot("POST", f"{PIECE}/clone", "name", KEY, 201),
+    Slot("POST", f"{PIECE}/clone", "replaceGroupId", TRUTH, 201),
+    Slot("PUT", f"{PIECE}/variants-batch", "environments", NOTHING),
+    Slot("PUT", f"{PIECE}/variants-batch", "environments/0", KEY, 404),
+    Slot("PUT", f"{PIECE}/variants-batch", "variants", {"[]"}),
+    Slot("PUT", f"{PIECE}/variants-batch", "variants/0", NOTHING),
+    *of_variant("PUT", f"{PIECE}/variants-batch", "variants/0/"),
+    *(
+        Slot("PUT", f"{PIECE}/variants-batch", f"variants/0/overrides{pointer}", takes)
+        for pointer, takes in (
+            ("", {"[]"}),
+            ("/0", NOTHING),
+            ("/0/contextName", NOTHING),
+            ("/0/values", NOTHING),
+            ("/0/values/0", LINE),
+        )
+    ),
+    Slot("POST", "/projects/empty/environments", "environment", NOTHING),
+    *(
+        Slot("POST", "/projects/empty/environments", name, ANYTHING)
+        for name in ("changeRequestsEnabled", "defaultStrategy")
+    ),
+    *(Slot("PUT", "/environments/production", n, ANYTHING) for n in ("enabled", "protected")),
+    *(
+        Slot("POST", "/metrics/applications/new", name, ANYTHING, 202)
+        for name in ("url", "color", "icon")
+    ),
+    Slot("POST", "/metrics/applications/new", "strategies", {"[]"}, 202),
+    Slot("POST", "/metrics/applications/new", "strategies/0", LINE, 202),
+    *(
+        Slot("POST", "/strategies", name, ANYTHING, 201)
+        for name in ("title", "displayName", "editable", "deprecated")
+    ),
+    Slot("PUT", "/strategies/by-region", "title", ANYTHING),
+    Slot("PUT", PERSON, "accountType", ANYTHING),
+    Slot("POST", "/user-admin", "password", TIME, 201),
+    Slot("POST", "/user-admin/reset-password", "id", ONE),
+    *(
+        slot
+        for path in ("/user-admin/validate-password", f"{PERSON}/change-password")
+        for slot in (
+            Slot("POST", path, "password", TIME),
+            Slot("POST", path, "oldPassword", ANYTHING),
+            Slot("POST", path, "confirmPassword", ANYTHING),
+        )
+    ),
+    Slot("POST", "/user/change-password", "password", PROSE),
+    Slot("POST", "/user/change-password", "confirmPassword", NOTHING),
     Slot("POST", f"{PIECE}/link", "id", ANYTHING, 204),
     Slot("POST", f"{PIECE}/link", "url", NOTHING),
     Slot("POST", f"{PIECE}/link", "title", LINE | NULL | {"empty", "blank"}, 204),
@@ -417,6 +512,7 @@ SLOTS = [
             ("archive/validate", 200, 200),
             ("archive/plan", 200, 200),
             ("revive-features", 404, 200),
+            ("revive", 404, 200),
             ("delete", 404, 200),
         )
         for pointer, takes, status in (("features", {"[]"}, empty), ("features/0", KEY, status))

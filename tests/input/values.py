@@ -25,7 +25,7 @@ from tests.input.fields import (
     with_value,
 )
 from tests.support.clients import REASON, ApiClient, problems_of
-from tests.support.writes import BROUGHT, DOCUMENT, WRITES, World, filled
+from tests.support.writes import ANOTHER, BROUGHT, DOCUMENT, WRITES, World, filled
 
 PLACE = '"the value comes here"'
 CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1"]}
@@ -53,6 +53,10 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/configuration/plan"): DOCUMENT,
     ("POST", "/constraints/validate"): CONSTRAINT,
     ("POST", "/segments/validate"): {"name": "New"},
+    ("POST", "/context/validate"): {"name": "new"},
+    ("POST", "/features/validate"): {"name": "new"},
+    ("POST", "/tag-types/validate"): {"name": "new"},
+    ("POST", "/user-admin/validate-password"): {"password": ANOTHER},
     ("POST", "/playground"): {"environment": "production"} | ASKED,
     ("POST", "/playground/advanced"): {"environments": ["production"]} | ASKED,
 }

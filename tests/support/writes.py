@@ -44,6 +44,7 @@ SAVED = {"name": "Old", "address": "/features?stale=true"}
 EXPORTED = {"features": [{"name": "moved", "project": "shop"}]}
 DOCUMENT = {"version": 1, "features": [{"name": "new", "project": "shop"}]}
 BROUGHT = {"project": "shop", "environment": "production", "data": EXPORTED}
+BLUE = [{"name": "blue"}]
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -135,6 +136,26 @@ WRITES: list[tuple[str, str, Any]] = [
     ("PUT", "/feature-types/release/lifetime", {"lifetimeDays": 40}),
     ("POST", FEATURES, {"name": "new"}),
     ("PUT", f"{FEATURES}/a", {"stale": True}),
+    ("PATCH", f"{FEATURES}/a", [{"op": "replace", "path": "/stale", "value": True}]),
+    ("DELETE", f"{FEATURES}/a", None),
+    ("POST", f"{FEATURES}/a/clone", {"name": "new"}),
+    ("PUT", f"{FEATURES}/a/variants-batch", {"environments": ["production"], "variants": BLUE}),
+    ("PATCH", f"{PLACE}/variants", [{"op": "add", "path": "/0", "value": {"name": "blue"}}]),
+    ("POST", "/features/a/tags", {"value": "new"}),
+    ("PUT", "/features/a/tags", TAG),
+    ("DELETE", "/features/a/tags/simple/old", None),
+    ("POST", "/archive/revive/resting", None),
+    ("POST", "/projects/shop/revive", {"features": ["resting"]}),
+    ("POST", "/projects/empty/environments", {"environment": "spare"}),
+    ("DELETE", "/projects/empty/environments/development", None),
+    ("PUT", "/environments/sort-order", {"production": 7}),
+    ("POST", "/environments/production/off", None),
+    ("POST", "/environments/spare/on", None),
+    ("POST", "/tags", {"value": "loose"}),
+    ("DELETE", "/tags/simple/unused", None),
+    ("POST", "/user-admin/{person}/change-password", {"password": ANOTHER}),
+    ("POST", "/user-admin/reset-password", {"id": "{person}"}),
+    ("POST", "/metrics/applications/new", {}),
     ("POST", f"{FEATURES}/a/link", LINK),
     ("PUT", f"{FEATURES}/b/link/{{link}}", {"url": "https://tickets.example/2"}),
     ("DELETE", f"{FEATURES}/b/link/{{link}}", None),
@@ -240,6 +261,8 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     for id in ("shop", "empty", "old"):
         root.ok("POST", "/projects", {"id": id, "name": id})
     root.ok("DELETE", "/projects/old")
+    root.ok("POST", "/environments", {"name": "spare", "type": "test"})
+    root.ok("POST", "/environments/spare/off")
     root.ok("POST", "/context", {"name": "plan", "legalValues": [{"value": "free"}]})
     segment = root.ok("POST", "/segments", {"name": "Staff", "constraints": [USER]})
     for name in ("by-region", "retired"):
