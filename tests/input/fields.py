@@ -174,17 +174,16 @@ def of_contents(method: str, path: str) -> list["Slot"]:
 
 
 def of_strategy(method: str, path: str) -> list["Slot"]:
-    place = {"disabled": TRUTH, "sortOrder": ONE | ZERO}
+    place = {"disabled": TRUTH | NULL, "sortOrder": ONE | ZERO}
     own = [Slot(method, path, name, what) for name, what in place.items()]
     return [*of_contents(method, path), *own]
 
 
-def of_patch(method: str, path: str) -> list["Slot"]:
-    """The fields of an operation of JSON Patch."""
-    return [
-        Slot(method, path, "0", NOTHING),
-        *(Slot(method, path, f"0/{name}", NOTHING) for name in ("op", "path", "value", "from")),
-    ]
+def of_patch(method: str, path: str, value: set[str]) -> list["Slot"]:
+    """The fields of an operation of JSON Patch. ``value``: what its path takes."""
+    takes = {"": NOTHING, "/op": NOTHING, "/path": NOTHING, "/from": LINE | {"empty", "blank"}}
+    takes["/value"] = value
+    return [Slot(method, path, f"0{name}", what) for name, what in takes.items()]
 
 
 def of_tag(method: str, path: str, name: str, status: int) -> list["Slot"]:
@@ -374,8 +373,8 @@ SLOTS = [
     Slot("PUT", PIECE, "stale", TRUTH),
     Slot("PUT", PIECE, "impressionData", TRUTH),
     *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
-    *of_patch("PATCH", PIECE),
-    *of_patch("PATCH", f"{PLACE}/variants"),
+    *of_patch("PATCH", PIECE, TRUTH),
+    *of_patch("PATCH", f"{PLACE}/variants", NOTHING),
     *of_tag("POST", SHOP + "/features", "tags", 201),
     *(
         slot
@@ -399,7 +398,7 @@ SLOTS = [
     *(Slot("POST", "/tag-types", name, ANYTHING, 201) for name in ("icon", "color")),
     *(Slot("PUT", "/tag-types/team", name, ANYTHING) for name in ("icon", "color")),
     *(Slot("POST", "/tag-types/validate", name, ANYTHING) for name in ("icon", "color")),
-    Slot("POST", "/tag-types/validate", "name", NOTHING),
+    Slot("POST", "/tag-types/validate", "name", KEY),
     Slot("POST", "/tag-types/validate", "description", (PROSE | NULL) - {"a line break"}),
     Slot("POST", "/tag-types/validate", "hue", ONE),
     Slot("POST", "/context", "project", ANYTHING, 201),
@@ -443,7 +442,7 @@ SLOTS = [
     Slot("PUT", "/strategies/by-region", "title", ANYTHING),
     Slot("PUT", PERSON, "accountType", ANYTHING),
     Slot("POST", "/user-admin", "password", TIME, 201),
-    Slot("POST", "/user-admin/reset-password", "id", ONE),
+    Slot("POST", "/user-admin/reset-password", "id", ONE | {"a number in quotes"}),
     *(
         slot
         for path in ("/user-admin/validate-password", f"{PERSON}/change-password")
@@ -453,7 +452,12 @@ SLOTS = [
             Slot("POST", path, "confirmPassword", ANYTHING),
         )
     ),
-    Slot("POST", "/user/change-password", "password", PROSE),
+    Slot(
+        "POST",
+        "/user/change-password",
+        "password",
+        PROSE | {"a control character", "turned around"},
+    ),
     Slot("POST", "/user/change-password", "confirmPassword", NOTHING),
     Slot("POST", f"{PIECE}/link", "id", ANYTHING, 204),
     Slot("POST", f"{PIECE}/link", "url", NOTHING),
@@ -586,11 +590,7 @@ SLOTS = [
     ),
     *of_contents("POST", DEFAULT),
     *(Slot("POST", DEFAULT, name, ANYTHING) for name in ("id", "summary", "disabled", "sortOrder")),
-    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0", NOTHING),
-    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/op", NOTHING),
-    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/path", NOTHING),
-    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/from", LINE | {"empty", "blank"}),
-    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/value", (PROSE | NULL) - {"a line break"}),
+    *of_patch("PATCH", f"{STRATEGIES}/{{first}}", (PROSE | NULL) - {"a line break"}),
     Slot("PUT", f"{PLACE}/variants", "0", NOTHING),
     *of_variant("PUT", f"{PLACE}/variants", "0/"),
     Slot("PUT", f"{PLACE}/variants", "0/overrides", {"[]"}),

@@ -40,6 +40,7 @@ STRATEGY = {
 SEGMENT = {"name": "New", "constraints": [CONSTRAINT]}
 GIVES = {"rootRole": 3, "projects": [{"id": "shop", "roleId": 5}]}
 ASKED = {"projects": ["shop"], "context": {"userId": "1"}}
+RED_TOO = [{"value": "red too"}]
 TYPE = {"name": "new", "parameters": [{"name": "regions"}]}
 
 
@@ -73,6 +74,16 @@ FULLER: dict[tuple[str, str], Any] = {
     ("POST", "/projects"): {"id": "new", "name": "New", **RULES},
     ("PUT", "/projects/empty/environments"): RULES,
     ("PUT", "/projects/shop"): {"name": "Shop"},
+    ("POST", f"{SHOP}/features"): {"name": "new", "tags": [{"value": "red"}]},
+    ("PUT", "/features/a/tags"): {"addedTags": [{"value": "red"}], "removedTags": RED_TOO},
+    ("PUT", f"{SHOP}/tags"): {
+        "features": ["a"],
+        "tags": {"addedTags": [{"value": "red"}], "removedTags": RED_TOO},
+    },
+    ("PUT", f"{fields.PIECE}/variants-batch"): {
+        "environments": ["production"],
+        "variants": [VARIANT | {"overrides": [{"contextName": "userId", "values": ["1"]}]}],
+    },
     ("POST", STRATEGIES): STRATEGY,
     ("PUT", f"{STRATEGIES}/{{first}}"): STRATEGY,
     ("POST", DEFAULT): STRATEGY,

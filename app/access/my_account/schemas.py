@@ -1,9 +1,10 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_dump, post_load, pre_load
+from marshmallow import ValidationError, fields, post_dump, post_load, pre_load, validate
 
 from app.access.users.schemas import GroupName
 from app.accounts.mails.models import MailKind
+from app.accounts.models import LONGEST_PASSWORD
 from app.accounts.schemas import PasswordChange, RoleRow, image_path
 from app.accounts.tokens.schemas import TokenList, TokenRow
 from app.core.clock import zones
@@ -69,7 +70,10 @@ class Overview(Schema):
 class OwnPassword(PasswordChange):
     """Accepts ``password`` and ``confirmPassword``, as Unleash’s clients send them, too."""
 
-    password = fields.String(metadata={"description": "The same as newPassword."})
+    password = fields.String(
+        validate=validate.Length(max=LONGEST_PASSWORD),
+        metadata={"description": "The same as newPassword."},
+    )
     confirm_password = fields.String(metadata={"description": "The same once more."})
 
     @pre_load

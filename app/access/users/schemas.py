@@ -11,8 +11,9 @@ from app.accounts.schemas import (
     root_role,
     username,
 )
+from app.core.db import MAX_ID
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
-from app.web.listing import PageQuery, Sort
+from app.web.listing import MAX_DIGITS, PageQuery, Sort
 from app.web.schemas import (
     Ignored,
     Key,
@@ -52,8 +53,19 @@ class Password(Schema):
     confirm_password = Ignored()
 
 
+class _IdOrText(WholeNumber):
+    def _validated(self, value: Any) -> int:
+        is_text = isinstance(value, str) and value.isascii() and value.isdigit()
+        return super()._validated(int(value[:MAX_DIGITS]) if is_text else value)
+
+
 class UserId(Schema):
-    id = fields.Integer(required=True, metadata={"description": "Also as a text."})
+    id = _IdOrText(
+        low=1,
+        high=MAX_ID,
+        required=True,
+        metadata={"type": ["integer", "string"], "description": "The user’s id, also as a text."},
+    )
 
 
 class NewUser(Schema):

@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, post_load, validates_schema
 
 from app.catalogue.constraints.schemas import ConstraintRow, Constraints
 from app.catalogue.strategies import types
@@ -94,6 +94,10 @@ class _Fields(_Contents):
     sort_order = WholeNumber(
         low=0, high=MAX_STRATEGIES, metadata={"description": "Its place, from 0."}
     )
+
+    @post_load
+    def _read_null(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return data | {"disabled": bool(data["disabled"])} if "disabled" in data else data
 
 
 class DefaultStrategy(_Contents):
