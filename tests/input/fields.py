@@ -468,7 +468,7 @@ SLOTS = [
     Slot("POST", f"{PIECE}/lifecycle/complete", "status", NOTHING),
     Slot("POST", f"{PIECE}/lifecycle/complete", "statusValue", LINE | NULL | {"empty", "blank"}),
     Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),
-    Slot("POST", PIECE + "/dependencies", "enabled", {"true"}),
+    Slot("POST", PIECE + "/dependencies", "enabled", TRUTH),
     Slot("POST", PIECE + "/dependencies", "variants", {"[]"}),
     Slot("POST", PIECE + "/dependencies", "variants/0", NOTHING),
     Slot("POST", ACCESS, "id", ONE),

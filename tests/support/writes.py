@@ -155,6 +155,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("DELETE", "/tags/simple/unused", None),
     ("POST", "/user-admin/{person}/change-password", {"password": ANOTHER}),
     ("POST", "/user-admin/reset-password", {"id": "{person}"}),
+    ("DELETE", "/user-admin/scim-users", None),
     ("POST", "/metrics/applications/new", {}),
     ("POST", f"{FEATURES}/a/link", LINK),
     ("PUT", f"{FEATURES}/b/link/{{link}}", {"url": "https://tickets.example/2"}),
@@ -261,8 +262,8 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     for id in ("shop", "empty", "old"):
         root.ok("POST", "/projects", {"id": id, "name": id})
     root.ok("DELETE", "/projects/old")
-    root.ok("POST", "/environments", {"name": "spare", "type": "test"})
-    root.ok("POST", "/environments/spare/off")
+    for path, body in (("", {"name": "spare", "type": "test"}), ("/spare/off", None)):
+        root.ok("POST", f"/environments{path}", body)
     root.ok("POST", "/context", {"name": "plan", "legalValues": [{"value": "free"}]})
     segment = root.ok("POST", "/segments", {"name": "Staff", "constraints": [USER]})
     for name in ("by-region", "retired"):
@@ -303,9 +304,10 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     own_sdk = root.ok("POST", "/projects/shop/api-tokens", SDK | {"tokenName": "own"})
     hook = root.ok("POST", "/webhooks", HOOK | {"name": "old"})
     delivery = root.ok("POST", f"/webhooks/{hook['id']}/test")
-    kept_out = people.person("kept.out")
+    kept_out, managed = people.person("kept.out"), people.person("managed")
     with people.app.app_context(), unit_of_work(writes=True):
         db.session.get_one(Account, kept_out).deactivated_at = utcnow()
+        db.session.get_one(Account, managed).scim_id = "managed"
         ended = {"status": DeliveryStatus.FAILED, "next_at": None, "ended_at": utcnow()}
         db.session.execute(sa.update(Delivery).values(ended))
     saved = root.ok("POST", "/user/filters", SAVED)

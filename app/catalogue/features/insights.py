@@ -105,6 +105,7 @@ def _stats(project_id: str) -> dict[str, float]:
         at = Event.created_at
         return _count(Event, of_project, at >= since, at < until, *conditions)
 
+    archived = _archived(project_id, start)
     joined = Event.type == EventType.PROJECT_ACCESS_UPDATED
     return {
         "avg_time_to_prod_current_window": _mean(
@@ -112,8 +113,8 @@ def _stats(project_id: str) -> dict[str, float]:
         ),
         "created_current_window": created(start, now),
         "created_past_window": created(before, start),
-        "archived_current_window": _archived(project_id, start),
-        "archived_past_window": _archived(project_id, before) - _archived(project_id, start),
+        "archived_current_window": archived,
+        "archived_past_window": _archived(project_id, before) - archived,
         "project_activity_current_window": events(start, now),
         "project_activity_past_window": events(before, start),
         "project_members_added_current_window": events(start, now, joined),

@@ -1,10 +1,8 @@
-from collections.abc import Collection
 from typing import Any
 
 from flask import Response
 
 from app.catalogue.features import service as features
-from app.catalogue.features.queries import FeatureView
 from app.catalogue.tagging import renaming, renaming_types, schemas, service
 from app.catalogue.tags.models import TagName, TagType
 from app.catalogue.tags.schemas import TagList, TagRef, TagTypeRow
@@ -58,7 +56,8 @@ of_feature_bp = ApiBlueprint(
 @of_feature_bp.response(200, TagList)
 def index(name: str) -> dict[str, list[TagName]]:
     """List the tags of a feature"""
-    return {"items": _feature(name).tags}
+    project_id = features.project_of(current_actor, name)
+    return {"items": features.get(current_actor, project_id, name).tags}
 
 
 @of_feature_bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403,))
@@ -69,7 +68,8 @@ def add(data: dict[str, str], name: str) -> dict[str, str]:
 
     Needs UPDATE_FEATURE in its project.
     """
-    _change(name, added=[TagName(data["type"], data["value"])])
+    tag = TagName(data["type"], data["value"])
+    service.change(current_actor, _project(name), features=[name], added=[tag], removed=[])
     return data
 
 
@@ -81,8 +81,9 @@ def update(data: dict[str, list[TagName]], name: str) -> dict[str, list[TagName]
 
     Needs UPDATE_FEATURE in its project.
     """
-    _change(name, added=data["added_tags"], removed=data["removed_tags"])
-    return {"items": _feature(name).tags}
+    project_id, added, removed = _project(name), data["added_tags"], data["removed_tags"]
+    service.change(current_actor, project_id, features=[name], added=added, removed=removed)
+    return {"items": features.get(current_actor, project_id, name).tags}
 
 
 @of_feature_bp.delete("/<key:type>/<path:value>", needs=Access.SIGNED_IN, refuses=(403, 409))
@@ -92,21 +93,17 @@ def remove(name: str, type: str, value: str) -> Response:
 
     Needs UPDATE_FEATURE in its project.
     """
-    tag = TagName(type, value)
-    _change(name, removed=[tag] if tag in _feature(name).tags else [])
+    project_id, tag = _project(name), TagName(type, value)
+    if tag in features.get(current_actor, project_id, name).tags:
+        service.change(current_actor, project_id, features=[name], added=[], removed=[tag])
     return no_body()
 
 
-def _feature(name: str) -> FeatureView:
-    return features.get(current_actor, features.project_of(current_actor, name), name)
-
-
-def _change(
-    name: str, *, added: Collection[TagName] = (), removed: Collection[TagName] = ()
-) -> None:
+def _project(name: str) -> str:
+    """The project of the feature, in which the caller may change features."""
     project_id = features.project_of(current_actor, name)
     current_actor.require(Permission.UPDATE_FEATURE, project_id)
-    service.change(current_actor, project_id, features=[name], added=added, removed=removed)
+    return project_id
 
 
 tags_bp = ApiBlueprint(
