@@ -43,7 +43,7 @@ INSTEAD = {
         "Context fields belong to all projects here. Use /api/admin/context."
     ),
     r"/auth/.*": (
-        "Programs don’t sign in here. Send a token in the header Authorization; people sign in at "
+        "Scripts don’t sign in here. Send a token in the header Authorization; people sign in at "
         "/sign-in."
     ),
     r"/edge/issue-token": (

@@ -42,7 +42,6 @@ def show_insights(project_id: str) -> dict[str, Any]:
     return found | {
         "health": {"rating": found["health"], "counts": found["counts"]},
         "technical_debt": {"rating": found["technical_debt"], "counts": found["counts"]},
-        "lead_time": insights.lead_times(current_actor, project_id),
         "members": {"current_members": found["members"], "change": changed},
     }
 

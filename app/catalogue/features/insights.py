@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -29,18 +29,28 @@ WINDOW = timedelta(days=30)
 FULL = 100
 
 
+class Produced(NamedTuple):
+    """A feature that was on in production: the days it took, and when that was."""
+
+    name: str
+    days: int
+    at: datetime
+
+
 def overview(actor: Actor, project_id: str, *, stale_after: timedelta) -> dict[str, Any]:
     """A project and its numbers. ``health`` and ``technical_debt`` are percentages."""
     project = projects.get(actor, project_id)
     counts = health.for_project(actor, project_id, stale_after=stale_after)
     types = sa.select(Feature.type).where(_is_active(project_id))
     changed = sa.select(sa.func.max(Event.created_at)).where(Event.project == project_id)
+    produced = _produced(project_id)
     return {
         "project": project,
         "counts": counts,
         "health": counts.percent,
         "technical_debt": FULL - counts.percent,
-        "stats": _stats(project_id),
+        "stats": _stats(project_id, produced),
+        "lead_time": _lead_time(produced),
         "types": sorted(Counter(db.session.scalars(types)).items()),
         "members": _count(Member, Member.project_id == project_id),
         "updated_at": db.session.scalar(changed),
@@ -59,9 +69,7 @@ def features_of(actor: Actor, project_id: str, *, stale_after: timedelta) -> lis
 def lead_times(actor: Actor, project_id: str) -> dict[str, Any]:
     """Days from the creation of each feature until it was first on in production."""
     projects.require(actor, project_id)
-    days = {name: took for name, took, _ in _produced(project_id)}
-    features = [{"name": name, "days": took} for name, took in days.items()]
-    return {"average": _mean(list(days.values())), "features": features}
+    return _lead_time(_produced(project_id))
 
 
 def status(actor: Actor, project_id: str, *, stale_after: timedelta) -> dict[str, Any]:
@@ -92,7 +100,12 @@ def stages(actor: Actor) -> dict[str, int]:
     return {stage.name.lower(): found.get(stage.value, 0) for stage in Stage}
 
 
-def _stats(project_id: str) -> dict[str, float]:
+def _lead_time(produced: list[Produced]) -> dict[str, Any]:
+    features = [{"name": feature.name, "days": feature.days} for feature in produced]
+    return {"average": _mean([feature.days for feature in produced]), "features": features}
+
+
+def _stats(project_id: str, produced: list[Produced]) -> dict[str, float]:
     now = utcnow()
     start, before = now - WINDOW, now - 2 * WINDOW
     of_project = Event.project == project_id
@@ -109,7 +122,7 @@ def _stats(project_id: str) -> dict[str, float]:
     joined = Event.type == EventType.PROJECT_ACCESS_UPDATED
     return {
         "avg_time_to_prod_current_window": _mean(
-            [took for _, took, at in _produced(project_id) if at >= start]
+            [feature.days for feature in produced if feature.at >= start]
         ),
         "created_current_window": created(start, now),
         "created_past_window": created(before, start),
@@ -121,8 +134,7 @@ def _stats(project_id: str) -> dict[str, float]:
     }
 
 
-def _produced(project_id: str) -> list[tuple[str, int, datetime]]:
-    """Features that were on in production: name, days it took, and when that was."""
+def _produced(project_id: str) -> list[Produced]:
     production = sa.select(Environment.name).where(Environment.type == EnvironmentType.PRODUCTION)
     at = sa.func.min(FeatureSeen.first_on_at)
     query = (
@@ -134,7 +146,7 @@ def _produced(project_id: str) -> list[tuple[str, int, datetime]]:
         .order_by(Feature.name)
     )
     found: list[Any] = [*db.session.execute(query)]
-    return [(name, max((on - created).days, 0), on) for name, created, on in found]
+    return [Produced(name, max((on - created).days, 0), on) for name, created, on in found]
 
 
 def _onboarding(project_id: str) -> dict[str, str]:
