@@ -2,7 +2,7 @@ from typing import Any
 
 from flask import Response, jsonify, url_for
 
-from app.catalogue.features import bulk, health, lifecycle, links, schemas, service
+from app.catalogue.features import bulk, dependencies, health, lifecycle, links, schemas, service
 from app.catalogue.features.bulk import Edit, Settings
 from app.catalogue.features.credits import creators_in, credited
 from app.catalogue.features.health import Health
@@ -157,7 +157,7 @@ def index_parents(project_id: str, name: str) -> Response:
     Names of active features of the project that depend on nothing.
     """
     service.get(current_actor, project_id, name)
-    found = service.possible_parents(project_id, MAX_ITEMS)
+    found = dependencies.possible_parents(project_id, MAX_ITEMS)
     return jsonify([parent for parent in found if parent != name])
 
 
@@ -175,7 +175,7 @@ def index_parent_variants(project_id: str, name: str) -> Response:
 @bp.response(200)
 def show_dependencies(project_id: str) -> Response:
     """Read whether a feature of the project depends on another"""
-    return jsonify(service.has_dependencies(current_actor, project_id))
+    return jsonify(dependencies.exist_in(current_actor, project_id))
 
 
 @bp.get("/flag-creators", needs=Access.SIGNED_IN)
@@ -196,7 +196,7 @@ def add_dependency(data: dict[str, Any], project_id: str, name: str) -> Response
     A feature has at most one parent. A new parent replaces the old one. Dependencies are one level
     deep.
     """
-    service.add_dependency(current_actor, project_id, name, data.pop("feature"), **data)
+    dependencies.add(current_actor, project_id, name, data.pop("feature"), **data)
     return no_body()
 
 
@@ -206,7 +206,7 @@ def add_dependency(data: dict[str, Any], project_id: str, name: str) -> Response
 @bp.response(200)
 def remove_dependencies(project_id: str, name: str) -> Response:
     """Remove a feature's dependency"""
-    service.remove_dependencies(current_actor, project_id, name)
+    dependencies.remove(current_actor, project_id, name)
     return no_body()
 
 
@@ -218,7 +218,7 @@ def remove_dependencies(project_id: str, name: str) -> Response:
 @bp.response(200)
 def remove_dependency(project_id: str, name: str, parent: str) -> Response:
     """Remove a feature's dependency on one parent"""
-    service.remove_dependencies(current_actor, project_id, name, parent)
+    dependencies.remove(current_actor, project_id, name, parent)
     return no_body()
 
 

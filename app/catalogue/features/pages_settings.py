@@ -6,7 +6,7 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.features import links, service
+from app.catalogue.features import dependencies, links, service
 from app.catalogue.features.forms import ENTERED, FeatureForm, LinksForm, ParentForm, parent_of
 from app.catalogue.features.models import Feature
 from app.catalogue.features.pages import SUGGESTIONS, about
@@ -105,9 +105,9 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
 
     def save(parent: str | None) -> Response:
         if parent is None:
-            changed = service.remove_dependencies(current_actor, project_id, name)
+            changed = dependencies.remove(current_actor, project_id, name)
         else:
-            changed = service.add_dependency(current_actor, project_id, name, parent)
+            changed = dependencies.add(current_actor, project_id, name, parent)
         flash_saved(f"Feature {name} saved.", changed=changed)
         return redirect_to(".tags", project_id=project_id, name=name)
 
@@ -189,7 +189,7 @@ def _tags_page(
         form,
         parent_of(view),
         before,
-        parents=service.possible_parents(project_id, SUGGESTIONS),
+        parents=dependencies.possible_parents(project_id, SUGGESTIONS),
         guarded=_guarded(view),
         **about(project_id, view),
     )

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
+from app.catalogue.features.dependencies import unknown_variants
 from app.catalogue.features.models import Dependency, Feature
-from app.catalogue.features.service import unknown_variants
 from app.core.db import db
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import Fault, Item

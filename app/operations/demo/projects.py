@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from app.catalogue.archive import service as archive
-from app.catalogue.features import links
+from app.catalogue.features import dependencies, links
 from app.catalogue.features import service as features
 from app.catalogue.projects import members
 from app.catalogue.projects import service as projects
@@ -210,7 +210,7 @@ class ProjectHistory:
 
     def _depend(self, child: str, parent: str) -> None:
         actor = self._actor(Permission.UPDATE_FEATURE_DEPENDENCY)
-        features.add_dependency(actor, self.plan.id, child, parent)
+        dependencies.add(actor, self.plan.id, child, parent)
 
     def _archive(self, name: str) -> None:
         actor = self._actor(Permission.DELETE_FEATURE, "On for everyone; removed from the code")

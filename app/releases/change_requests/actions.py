@@ -11,6 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 from app.catalogue.approvals.guard import Place
 from app.catalogue.archive import service as archive
+from app.catalogue.features import dependencies
 from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
@@ -190,12 +191,12 @@ def _archive(actor: Actor, place: Place, change: Change) -> None:
 def _add_dependency(actor: Actor, place: Place, change: Change) -> None:
     rule = dict(change.payload)
     parent = rule.pop("feature")
-    features.add_dependency(actor, place.project, change.subject, parent, **rule)
+    dependencies.add(actor, place.project, change.subject, parent, **rule)
 
 
 def _delete_dependency(actor: Actor, place: Place, change: Change) -> None:
     parent = change.payload.get("feature")
-    features.remove_dependencies(actor, place.project, change.subject, parent)
+    dependencies.remove(actor, place.project, change.subject, parent)
 
 
 def _update_impression_data(actor: Actor, place: Place, change: Change) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
+from app.catalogue.features import dependencies
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
 from app.catalogue.strategies import queries
@@ -63,7 +64,7 @@ def clone(
     _store(actor, created.feature, copies)
     for parent in original.dependencies:
         rule = parent._asdict()
-        features.add_dependency(actor, project_id, name, rule.pop("feature"), **rule)
+        dependencies.add(actor, project_id, name, rule.pop("feature"), **rule)
 
 
 def _store(actor: Actor, feature: Feature, copies: list[Strategy]) -> None:
