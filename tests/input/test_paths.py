@@ -1,4 +1,7 @@
-"""Addresses that are written strangely: none breaks anything, leads elsewhere, or is an alias."""
+"""Addresses that are written strangely: none breaks anything, leads elsewhere, or is an alias.
+
+Only a slash at the end may be left out or not, where programs ask.
+"""
 
 import pytest
 

@@ -41,7 +41,7 @@ def index(query: dict[str, Any], project_id: str) -> Page[FeatureView]:
 
 
 @bp.post("/features", needs=Permission.CREATE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.NewTaggedFeature, example={"name": "checkout.new-flow", "type": "release"})
+@bp.arguments(schemas.NewFeature, example={"name": "checkout.new-flow", "type": "release"})
 @bp.response(201, schemas.FeatureRow, etag=True)
 def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str, str]]:
     """Create a feature

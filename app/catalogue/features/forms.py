@@ -58,7 +58,7 @@ class _FeatureForm(SchemaForm):
 
 
 class NewFeatureForm(_FeatureForm):
-    schema = schemas.NewFeature
+    schema = schemas.NamedFeature
 
     name = StringField(
         "Name",

@@ -42,11 +42,11 @@ class _FeatureFields(Schema):
     impression_data = StrictBoolean()
 
 
-class NewFeature(_FeatureFields):
+class NamedFeature(_FeatureFields):
     name = Key(required=True)
 
 
-class NewTaggedFeature(NewFeature):
+class NewFeature(NamedFeature):
     tags = StrictList(fields.Nested(TagRef), load_default=())
 
 

@@ -10,7 +10,7 @@ from app.catalogue.context.models import MAX_ORDER
 from app.catalogue.context.schemas import NewContextField
 from app.catalogue.environments.models import EnvironmentType
 from app.catalogue.features.models import LINKS, CompletedStatus
-from app.catalogue.features.schemas import Link, NewFeature, Parent
+from app.catalogue.features.schemas import Link, NamedFeature, Parent
 from app.catalogue.projects.models import ProjectMode
 from app.catalogue.projects.schemas import MAX_APPROVALS, environment_name
 from app.catalogue.sdk_tokens.models import SdkTokenType
@@ -135,7 +135,7 @@ class _Link(Link):
     title = SingleLine(low=0, high=255, allow_none=True, load_default=None)
 
 
-class _Feature(NewFeature):
+class _Feature(NamedFeature):
     project = Key(required=True)
     archived = StrictBoolean()
     completed = fields.Nested(_Completed, allow_none=True)

@@ -120,7 +120,7 @@ def create(
 ) -> Output:
     """Create the feature NAME."""
     given = {"name": name, "type": type, "description": description}
-    view = service.create(actor, project, **validated(schemas.NewFeature, given))
+    view = service.create(actor, project, **validated(schemas.NamedFeature, given))
     return Output(schemas.FeatureRow().dump(view), f"Created {view.feature.name} in {project}.")
 
 

@@ -292,7 +292,6 @@ def test_a_token_for_servers_is_403_in_browsers(new_front, admin):
         ("GET", "/client/features", 405, ""),
         ("GET", "/client/metrics", 405, "POST"),
         ("GET", "/all", 404, None),
-        ("GET", "/", 404, None),
     ],
 )
 def test_other_addresses_and_methods(front, *, method, path, status, allowed):
