@@ -91,7 +91,9 @@ def test_a_form_is_refused_on_a_page_that_says_why(maintained, browser):
 
 def test_every_page_says_so_and_an_admin_can_end_it_there(app, maintained, browser, people):
     people.person("vic", role="Viewer")
-    page = Browser(app).sign_in("vic").get("/projects")
+    viewer = Browser(app).sign_in("vic")
+    assert viewer.post("/maintenance").status == 403
+    page = viewer.get("/projects")
     assert page.has("admin switched it on just now. Reading and applications go on.")
     assert not page.has("End maintenance mode")
     ended = browser.submit(browser.get("/projects"), form="End maintenance mode")

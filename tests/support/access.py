@@ -40,6 +40,8 @@ ROBOTS = "/api/admin/service-account"
 HOOKS = "/api/admin/webhooks"
 HOOK = "/webhooks/<id:webhook_id>"
 TAGS_OF = "/api/admin/features/<key:name>/tags"
+OF_WEB = (PROJECT, TAGS_OF, "/api/admin/archive/")
+"""How routes begin that act in the project ``web``, where the feature of their path is."""
 VARIANTS = "UPDATE_FEATURE_ENVIRONMENT_VARIANTS"
 
 NEEDS = {
@@ -130,10 +132,7 @@ NEEDS = {
     ("PUT", PROJECT + "/features/<key:name>/variants-batch"): VARIANTS,
     ("PATCH", PLACE + "/variants"): VARIANTS,
     ("POST", PROJECT + "/revive"): "DELETE_FEATURE",
-    (
-        "POST",
-        "/api/admin/archive/revive/<key:name>",
-    ): TOKEN,  # in its project: tests/catalogue/archive
+    ("POST", "/api/admin/archive/revive/<key:name>"): "DELETE_FEATURE",
     ("GET", PROJECT + "/dependencies"): TOKEN,
     ("GET", PROJECT + "/flag-creators"): TOKEN,
     ("GET", PROJECT + "/overview"): TOKEN,
@@ -150,10 +149,9 @@ NEEDS = {
     ("GET", "/api/admin/event-creators"): "READ_LOGS",
     ("POST", "/api/admin/features/validate"): TOKEN,
     ("GET", TAGS_OF): TOKEN,
-    # What changing one feature takes in its project: tests/catalogue/tagging/test_of_feature.py
-    ("POST", TAGS_OF): TOKEN,
-    ("PUT", TAGS_OF): TOKEN,
-    ("DELETE", TAGS_OF + "/<key:type>/<path:value>"): TOKEN,
+    ("POST", TAGS_OF): TOKEN,  # they read the body first: tests/catalogue/tagging
+    ("PUT", TAGS_OF): TOKEN,  # they read the body first: tests/catalogue/tagging
+    ("DELETE", TAGS_OF + "/<key:type>/<path:value>"): "UPDATE_FEATURE",
     ("POST", "/api/admin/tags"): "CREATE_TAG_TYPE",
     ("GET", "/api/admin/tags/<key:type>"): TOKEN,
     ("GET", "/api/admin/tags/<key:type>/<path:value>"): TOKEN,
@@ -299,7 +297,7 @@ NEEDS = {
     ("GET", "/api/admin/user/display"): TOKEN,
     ("GET", "/api/admin/user/mail"): TOKEN,
     ("PUT", "/api/admin/user/mail"): TOKEN,
-    ("DELETE", "/api/admin/archive/<key:name>"): TOKEN,
+    ("DELETE", "/api/admin/archive/<key:name>"): "DELETE_FEATURE",
     ("GET", "/api/admin/maintenance"): "ADMIN",
     ("POST", "/api/admin/maintenance"): "ADMIN",
     ("GET", "/api/admin/user/time-zone"): TOKEN,
