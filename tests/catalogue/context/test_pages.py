@@ -39,7 +39,7 @@ def test_a_field_is_created_with_a_value_on_each_line(browser, admin):
     assert [(each["value"], each["description"]) for each in found["legalValues"]] == [
         ("NO", "Norway"),
         ("SE", "Sweden"),
-        ("DK", None),
+        ("DK", ""),
     ]
 
 

@@ -83,7 +83,7 @@ def test_a_tag_type_is_created_and_changed(browser: Browser, admin: ApiClient):
     page = browser.submit(browser.get("/tags/types/risk"), {"description": ""}, button="Save")
     assert browser.follow(page).messages == ["Tag type risk saved."]
     types = admin.ok("GET", "/tag-types")["tagTypes"]
-    assert {"name": "risk", "description": None, "hue": 3} in types
+    assert {"name": "risk", "description": "", "hue": 3} in types
     event = admin.ok("GET", "/events?type=tag-type-created")["events"][0]
     assert event["reason"] == "new rules"
 

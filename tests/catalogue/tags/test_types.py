@@ -74,12 +74,18 @@ def test_a_type_that_is_not_valid_is_refused(editor, subtests):
             assert list(types(editor)) == ["simple"]
 
 
-@pytest.mark.parametrize("change", [{"hue": 8}, {"description": "x"}, {"description": None}])
+@pytest.mark.parametrize("change", [{"hue": 8}, {"description": "x"}])
 def test_only_fields_that_are_sent_change(editor, team, change):
     answer = editor.put(f"{PATH}/team", change)
     assert (answer.status_code, answer.data) == (200, b"")
     assert types(editor)["team"] == TEAM | change
     assert recorded(editor, "tag-type-updated") == [(TEAM, TEAM | change)]
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_a_description_can_be_removed(editor, team, nothing):
+    editor.ok("PUT", f"{PATH}/team", {"description": nothing})
+    assert types(editor)["team"] == TEAM | {"description": ""}
 
 
 def test_what_was_read_can_be_sent_back_and_is_not_recorded(editor, team):
