@@ -155,6 +155,8 @@ def test_environments_are_listed_created_and_updated(machine):
         "type": "preproduction",
         "sortOrder": 3,
         "deprecated": False,
+        "enabled": True,
+        "protected": False,
     }
     said = machine.ok("environment", "update", "staging", "--sort-order", "0", "--deprecated")
     assert columns(said) == [["0", "preproduction", "deprecated", "staging"]]
