@@ -15,7 +15,7 @@ from app.core import errors
 from app.core.permissions import Access, Need, Permission
 from app.core.words import KEY_PATTERN, camel_case
 from app.web.extended import PARAMETER
-from app.web.http import IdConverter, KeyConverter
+from app.web.http import IdConverter, KeyConverter, RefConverter
 from app.web.schemas import Schema
 
 DRY_RUN = "DryRun"
@@ -163,6 +163,9 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
         )
         self.ma_plugin.converter.add_attribute_function(_extended)
         self.register_converter(KeyConverter, lambda _: {"type": "string", "pattern": KEY_PATTERN})
+        self.register_converter(
+            RefConverter, lambda _: {"type": "string", "pattern": f"^{RefConverter.regex}$"}
+        )
         self.register_converter(IdConverter, lambda _: {"type": "integer", "minimum": 1})
 
     def register_blueprint(self, bp: flask_smorest.Blueprint) -> None:

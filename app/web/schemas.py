@@ -28,9 +28,9 @@ from app.core.words import (
 )
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
-_UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
-_IN_PROSE = f"[^{_UNSEEN}]"
-_IN_LINE = f"[^{_UNSEEN}\\t\\n]"
+UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
+_IN_PROSE = f"[^{UNSEEN}]"
+_IN_LINE = f"[^{UNSEEN}\\t\\n]"
 RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
 MAX_INTEGER = 2**53 - 1
 MAX_QUERY_NUMBER = 2**31 - 1

@@ -21,6 +21,7 @@ from app.catalogue.tags.schemas import TagRef
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     MAX_ITEMS,
+    UNSEEN,
     Ignored,
     Key,
     KeySet,
@@ -90,7 +91,8 @@ class _Address(SingleLine):
     }
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(high=MAX_LINK_URL, metadata={"pattern": LINK_URL}, **kwargs)
+        pattern = LINK_URL.replace("^", f"^(?!.*[{UNSEEN}])", 1)
+        super().__init__(high=MAX_LINK_URL, metadata={"pattern": pattern}, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs)
@@ -307,7 +309,11 @@ class FeatureQuery(PageQuery):
     type = fields.Enum(FeatureType, by_value=True)
     stale = QueryBoolean()
     state = StateFilter(
-        high=110, metadata={"description": "on:environment or off:environment: its state there."}
+        high=110,
+        metadata={
+            "description": "on:environment or off:environment: its state there.",
+            "pattern": r"^(on|off):[A-Za-z0-9_~.-]+$",
+        },
     )
     archived = QueryBoolean(
         load_default=False, metadata={"description": "Archived features instead of active ones."}

@@ -90,6 +90,7 @@ def update(data: dict[str, Any], ref: str) -> Response:
 @bp.post(
     "/api-tokens/<ref:ref>/rotate",
     needs=Permission.UPDATE_CLIENT_API_TOKEN,
+    refuses=(405,),
     answers_with_secret=True,
 )
 @bp.arguments(schemas.SdkTokenRotation, example={"overlapHours": 24})
