@@ -12,8 +12,11 @@ from tests.support.access import PAGES_NEED, path_of
 from tests.support.browser import Browser, Element, Page, attribute, sent_by
 from tests.support.people import People
 
-ENDS = {"/sign-out", "/account/password"}
-"""Without the session or its password, the rest would be about the sign-in page only."""
+ENDS = {"/sign-out", "/account/password", "/maintenance"}
+"""Without the session or its password, the rest would be about the sign-in page only.
+
+With maintenance mode on, it would be about that.
+"""
 RULES = sorted((method, rule) for method, rule in PAGES_NEED if rule not in ENDS)
 PARAMETERS = [
     *("limit", "offset", "sort", "text", "type", "tag", "withoutTag", "stale", "archived", "mode"),

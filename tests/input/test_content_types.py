@@ -28,6 +28,7 @@ def test_without_a_body_that_is_needed_the_header_decides(root, world):
 
 
 FOR_ALL = (
+    *("/archive/", "/features/validate"),
     *("/user/", "/feedback", "/splash", "/segments", "/projects/bank/change-requests"),
     *("/features-batch", "/events/"),
 )

@@ -7,7 +7,9 @@ from tests.support.access import PAGES_NEED, path_of
 from tests.support.browser import Browser, Page, text_of
 from tests.support.clients import ApiClient
 
-FORMS = sorted(rule for method, rule in PAGES_NEED if method == "POST" and rule != "/sign-out")
+ENDS = {"/sign-out", "/maintenance"}
+"""What would end the session, or all changes."""
+FORMS = sorted(rule for method, rule in PAGES_NEED if method == "POST" and rule not in ENDS)
 LOOKED_AT = sorted(rule for method, rule in PAGES_NEED if method == "GET")
 
 # Every field that some form has, or that names what is to be done.

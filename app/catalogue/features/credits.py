@@ -1,8 +1,8 @@
 """Who created features, and which of them the reader marked as favourites."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from app.core.actor import Actor
 from app.core.db import chunks, db
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
+from app.core.paging import Page
 from app.core.words import initials
 
 
@@ -42,6 +43,18 @@ def credited(actor: Actor, views: Sequence[FeatureView]) -> list[FeatureView]:
         )
         for view in views
     ]
+
+
+def with_credits(
+    actor: Actor, search: Callable[..., Page[FeatureView]]
+) -> Callable[..., Page[FeatureView]]:
+    """The search, whose pages have the credits too."""
+
+    def found(**query: Any) -> Page[FeatureView]:
+        page = search(**query)
+        return page.of(credited(actor, page.items))
+
+    return found
 
 
 def marked_by(actor: Actor) -> set[int]:

@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.feature_types import service as feature_types
 from app.catalogue.features import history, lifecycle, requests, schemas, service
+from app.catalogue.features.credits import with_credits
 from app.catalogue.features.forms import (
     STAGES,
     TYPE_NAMES,
@@ -59,7 +60,8 @@ def index(project_id: str) -> ResponseReturnValue:
     if exports.wanted():
         projects.require(current_actor, project_id)
         name = f"features-of-{project_id}"
-        return exports.table(name, schemas.FeatureRow(), search, query.values)
+        listed = with_credits(current_actor, search)
+        return exports.table(name, schemas.FeatureRow(), listed, query.values)
     page = search(**query.values)
     environments = strategies.environments_of([project_id]).get(project_id, [])
     choices = filter_choices(settings.stale_after_days, [one.name for one in environments])

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 from app.catalogue.environments import service as environments
 from app.catalogue.environments.models import Environment, EnvironmentType
 from app.catalogue.features import requests, schemas, service
+from app.catalogue.features.credits import with_credits
 from app.catalogue.features.forms import TYPE_NAMES, PasteForm, filter_choices, proposals
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
@@ -108,7 +109,8 @@ def index() -> ResponseReturnValue:
     settings = current_settings()
     search = partial(service.search_everywhere, current_actor, stale_after=settings.stale_after)
     if exports.wanted():
-        return exports.table("features", schemas.FeatureRow(), search, query.values)
+        listed = with_credits(current_actor, search)
+        return exports.table("features", schemas.FeatureRow(), listed, query.values)
     other = {**query.values, "archived": not query.values["archived"], "limit": 0, "offset": 0}
     names = projects.names(current_actor, PROJECTS_OFFERED + 1)
     offered = dict(names) if len(names) <= PROJECTS_OFFERED else {}

@@ -39,6 +39,8 @@ def test_an_environment_is_created_and_deprecated(browser: Browser, admin: ApiCl
         "type": "preproduction",
         "sortOrder": 7,
         "deprecated": True,
+        "enabled": False,
+        "protected": False,
     }
     page = browser.submit(browser.get("/environments/staging"), form="Use staging again")
     assert browser.follow(page).messages == [

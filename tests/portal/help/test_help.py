@@ -128,6 +128,5 @@ def test_the_openapi_document_says_when_each_error_happens(admin):
     told = " ".join(response["description"] for response in responses.values())
     unsaid = {kind.name for kind in errors.all_errors() if kind.when not in told}
     assert unsaid == {
-        *("ForeignFormError", "ForeignHostError", "MethodNotAllowedError"),
-        *("SignOnFailed", "SignOnRefused"),
+        *("ForeignFormError", "ForeignHostError", "SignOnFailed", "SignOnRefused"),
     }
