@@ -5,8 +5,8 @@ from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.catalogue.features import queries, service
 from app.catalogue.features.models import LINKS, Feature, FeatureLink
+from app.catalogue.features.queries import FeatureView
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import NotFound
@@ -61,13 +61,12 @@ def remove(actor: Actor, feature: Feature, id: str) -> None:
     db.session.flush()
 
 
-def replace(actor: Actor, project_id: str, name: str, links: Collection[dict[str, Any]]) -> bool:
+def replace(actor: Actor, view: FeatureView, links: Collection[dict[str, Any]]) -> bool:
     """Let a feature have exactly these links: those with the ``id`` of one, and new ones.
 
-    Return whether anything changed.
+    ``view``: from ``service.get_for_change``. Return whether anything changed.
     """
-    feature = service.lock_for_change(actor, project_id, name)
-    present = {link.id for link in queries.links_of([feature.id])[feature.id]}
+    feature, present = view.feature, {link.id for link in view.links}
     gone = sorted(present - {link.get("id") for link in links})
     for id in gone:
         remove(actor, feature, id)

@@ -60,8 +60,8 @@ def index(project_id: str) -> ResponseReturnValue:
     if exports.wanted():
         projects.require(current_actor, project_id)
         name = f"features-of-{project_id}"
-        listed = with_credits(current_actor, search)
-        return exports.table(name, schemas.FeatureRow(), listed, query.values)
+        credited = with_credits(current_actor, search)
+        return exports.table(name, schemas.FeatureRow(), credited, query.values)
     page = search(**query.values)
     environments = strategies.environments_of([project_id]).get(project_id, [])
     choices = filter_choices(settings.stale_after_days, [one.name for one in environments])

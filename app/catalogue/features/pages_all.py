@@ -109,8 +109,8 @@ def index() -> ResponseReturnValue:
     settings = current_settings()
     search = partial(service.search_everywhere, current_actor, stale_after=settings.stale_after)
     if exports.wanted():
-        listed = with_credits(current_actor, search)
-        return exports.table("features", schemas.FeatureRow(), listed, query.values)
+        credited = with_credits(current_actor, search)
+        return exports.table("features", schemas.FeatureRow(), credited, query.values)
     other = {**query.values, "archived": not query.values["archived"], "limit": 0, "offset": 0}
     names = projects.names(current_actor, PROJECTS_OFFERED + 1)
     offered = dict(names) if len(names) <= PROJECTS_OFFERED else {}

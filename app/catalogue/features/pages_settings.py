@@ -79,14 +79,14 @@ def edit_links(project_id: str, name: str) -> ResponseReturnValue:
 @bp.post("/links", needs=Permission.UPDATE_FEATURE)
 def save_links(project_id: str, name: str) -> ResponseReturnValue:
     """Save the links, unless someone else changed them first: then show what they changed."""
-    edit = _links_edit(service.get_for_change(current_actor, project_id, name))
+    view = service.get_for_change(current_actor, project_id, name)
+    edit = _links_edit(view)
     if edit.form.take_step():
         return edit.show()
     batch = events.new_batch()
 
     def save() -> bool:
-        actor, lines = current_actor.for_act(batch), edit.form.values["links"]
-        return links.replace(actor, project_id, name, lines)
+        return links.replace(current_actor.for_act(batch), view, edit.form.values["links"])
 
     settings = redirect_to(".settings", project_id=project_id, name=name)
     return edit.save(save, lambda: f"Links of {name} saved.", settings, batch=batch)

@@ -101,10 +101,11 @@ def get(actor: Actor, project_id: str, name: str) -> FeatureView:
 
 def project_of(actor: Actor, name: str) -> str:
     """The project of a feature, for addresses without one; NotFound if the actor can't see it."""
-    found = queries.find_in(visible_projects(actor), [name])
-    if name not in found:
+    query = sa.select(Feature.project_id).where(Feature.name == name)
+    found = db.session.scalar(query.where(Feature.project_id.in_(visible_projects(actor))))
+    if found is None:
         raise NotFound(f"There is no feature named {name}.")
-    return found[name].project_id
+    return found
 
 
 def get_with_life(
