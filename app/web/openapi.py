@@ -1,15 +1,16 @@
 """The OpenAPI document, made from the declarations of routes, schemas and errors."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from http import HTTPStatus
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import flask_smorest
 from flask import Flask
 from marshmallow import fields
+from werkzeug.routing import Map, Rule
 
 from app.core import errors
 from app.core.permissions import Access, Need, Permission
@@ -127,6 +128,14 @@ def _meaning(status: HTTPStatus) -> str:
     return " ".join(f"{kind.name}: {kind.when}" for kind in kinds) or status.phrase
 
 
+class Outside(NamedTuple):
+    """Addresses that no blueprint serves. ``paths``: their rules, with the operations of each."""
+
+    tag: str
+    description: str
+    paths: Callable[[], Iterable[tuple[str, dict[str, Any]]]]
+
+
 class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
     """Collects the OpenAPI document; ``app/web/refusals.py`` renders refusals."""
 
@@ -136,6 +145,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
     def __init__(self, app: Flask) -> None:
         super().__init__(app)
         self._undescribed: list[flask_smorest.Blueprint] = []
+        self._outside: list[Outside] = []
         self._describing = Lock()
         self.spec.components.parameter(
             DRY_RUN,
@@ -177,13 +187,24 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
         self._app.register_blueprint(bp)
         self._undescribed.append(bp)
 
+    def add(self, outside: Outside) -> None:
+        """Describe these addresses too, after those of blueprints."""
+        self._outside.append(outside)
+
     def describe(self) -> dict[str, Any]:
-        """The document of all blueprints that were registered."""
+        """The document of all that was registered and added."""
         with self._describing:
             while self._undescribed:
                 bp = self._undescribed.pop(0)
                 bp.register_views_in_doc(self, self._app, self.spec, name=bp.name, parameters=None)
                 self.spec.tag({"name": bp.name, "description": bp.description})
+            while self._outside:
+                tag, description, paths = self._outside.pop(0)
+                self.spec.tag({"name": tag, "description": description})
+                for path, operations in paths():
+                    rule = Rule(path, defaults={})
+                    Map([rule], converters=self._app.url_map.converters)
+                    self.spec.path(rule=rule, operations=operations)
         document: dict[str, Any] = self.spec.to_dict()
         return document
 

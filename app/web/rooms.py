@@ -48,12 +48,14 @@ class Reminder(NamedTuple):
 class Room:
     """``starts``: called with the application before the blueprints are registered.
 
-    ``lists``: what people call the lists whose filters can be saved, by endpoint; names in braces
-    are values of the address. ``choices``: by the name of the page. ``keeps``: the quotas of what
-    requests make the server keep that no route declares: those of SDKs, and all of a kind.
+    ``outside``: what the OpenAPI document has of addresses that no blueprint serves. ``lists``:
+    what people call the lists whose filters can be saved, by endpoint; names in braces are values
+    of the address. ``choices``: by the name of the page. ``keeps``: the quotas of what requests
+    make the server keep that no route declares: those of SDKs, and all of a kind.
     """
 
     apis: tuple[ApiBlueprint, ...] = ()
+    outside: tuple[openapi.Outside, ...] = ()
     pages: tuple[Blueprint, ...] = ()
     starts: tuple[Callable[[Flask], None], ...] = ()
     entries: tuple[Entry, ...] = ()
@@ -78,6 +80,8 @@ def init_app(app: Flask, rooms: tuple[Room, ...]) -> None:
             api.register_blueprint(face)
         for page in room.pages:
             app.register_blueprint(page)
+        for addresses in room.outside:
+            api.add(addresses)
 
 
 def current_rooms() -> tuple[Room, ...]:

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from app.core.config import from_environment
+from app.delivery.sdk.openapi import ADDRESSES
 from app.factory import create_app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,18 +105,19 @@ def test_every_view_says_what_it_needs(application):
 
 
 def test_the_openapi_document_has_every_json_route_and_no_other(application):
-    routed = {
-        (method.lower(), re.sub(r"<(?:[^<>:]+:)?(\w+)>", r"{\1}", rule.rule))
+    rules = {
+        (method.lower(), rule.rule)
         for rule in application.url_map.iter_rules()
         for method in rule.methods - {"HEAD", "OPTIONS"}
         if re.match("/api/(?!$|try)", rule.rule)  # which are pages for people
-    }
+    } | {(address.method, address.path) for address in ADDRESSES}
+    routed = {(method, re.sub(r"<(?:[^<>:]+:)?(\w+)>", r"{\1}", rule)) for method, rule in rules}
     paths = application.test_client().get("/api/openapi.json").json["paths"]
     documented = {
         (method, path)
         for path, operations in paths.items()
         for method in operations.keys() & {"get", "post", "put", "patch", "delete"}
-        if path.startswith("/api/")
+        if path.startswith(("/api/", "/edge/", "/ofrep/"))
     }
     assert documented == routed
 

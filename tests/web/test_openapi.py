@@ -5,6 +5,7 @@ import re
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from app.delivery.sdk.openapi import FOR_BROWSERS, FOR_CLIENTS, FOR_SDKS
 from tests.support.clients import ApiClient
 from tests.support.machines import Machine
 from tests.support.promises import MEMBER, check_promises
@@ -36,14 +37,27 @@ def test_every_operation_says_what_it_does_and_what_it_needs(document):
 
 
 def test_every_body_has_an_example_that_the_server_would_take(document, admin):
+    tokens = _sdk_tokens(admin)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if "requestBody" in operation:
                 example = operation["requestBody"]["content"]["application/json"]["example"]
                 concrete = re.sub(r"{(account_id|token_id|ref)}", "999", path)
                 concrete = re.sub(r"{\w+}", "default", concrete)
-                answer = admin.request(method.upper(), f"{concrete}?dryRun=true", json=example)
+                headers = {"Authorization": tokens.get(operation["x-needs"], admin.token)}
+                address = f"http://localhost{concrete}?dryRun=true"
+                answer = admin.request(method.upper(), address, json=example, headers=headers)
                 assert answer.status_code in {200, 201, 202, 204, 404, 409}, (path, answer.text)
+
+
+def _sdk_tokens(admin: ApiClient) -> dict[str, str]:
+    """By what an operation needs."""
+    types = {FOR_CLIENTS: "client", FOR_BROWSERS: "frontend", FOR_SDKS: "client"}
+    body = {"environment": "production"}
+    return {
+        needs: admin.ok("POST", "/api-tokens", body | {"tokenName": needs, "type": type})["secret"]
+        for needs, type in types.items()
+    }
 
 
 def test_the_page_shows_every_operation(document, stranger):

@@ -117,6 +117,8 @@ def _access(needs: str) -> dict[str, str]:
         return {"access": "Needs no token."}
     if needs == Access.SIGNED_IN.value:
         return {"access": "Needs a valid token."}
+    if "token" in needs:
+        return {"access": f"Needs {needs}."}
     return {"permission": needs}
 
 
