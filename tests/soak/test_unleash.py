@@ -1,7 +1,8 @@
-"""What is exported here, a real Unleash imports, and its SDKs read the same there."""
+"""A real Unleash takes what is exported here, and a script for it makes the same on both."""
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,18 +13,21 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.soak import unleash_peer
+from tests.soak.test_moving import ASK_BOTH
 from tests.soak.unleash_peer import Peer, Refused
 from tests.support.machines import Within
 from tests.support.processes import FLAGSTAFF, running
+from tests.support.servers import TOKEN
+from tests.unleash import script
 
 REFRESH_SECONDS = 5
 """So long Unleash may answer its SDKs from before."""
 
 
-def call(address: str, token: str, path: str, body: Any = None) -> Any:
+def call(address: str, token: str, path: str, body: Any = None, method: str | None = None) -> Any:
     headers = {"Authorization": token, "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
-    with urlopen(Request(address + path, data, headers), timeout=60) as answer:
+    with urlopen(Request(address + path, data, headers, method=method), timeout=60) as answer:
         text = answer.read()
     return json.loads(text) if text else None
 
@@ -78,3 +82,31 @@ def test_unleash_imports_what_is_exported_and_answers_the_same(peer: Peer, tmp_p
     theirs = peer.call("POST", "/api-tokens", {**wanted, "projects": ["*"]})["secret"]
     assert len(here) == len(names)
     assert read(peer.url, theirs, names) == here
+
+
+def test_a_script_seeds_both_alike(peer: Peer, tmp_path: Path):
+    def there(method: str, path: str, body: Any) -> Any:
+        if path != "/projects":
+            return peer.call(method, path, body)
+        # Only its paid editions make projects through the API.
+        columns = "INSERT INTO projects (id, name, description) VALUES (%s, %s, %s)"
+        peer.sql(columns, *body.values())
+        settings = "INSERT INTO project_settings (project, project_mode) VALUES (%s, 'open')"
+        peer.sql(settings, body["id"])
+        for environment in ("development", "production"):
+            wanted = {"environment": environment}
+            peer.call("POST", f"/projects/{body['id']}/environments", wanted)
+        return None
+
+    def here(method: str, path: str, body: Any) -> Any:
+        return call(server.address, TOKEN, f"/api/admin{path}", body, method)
+
+    home = str(tmp_path / "home")
+    with running(FLAGSTAFF, "/ready", HOME=home, BOOTSTRAP_TOKEN=TOKEN) as server:
+        ends = (peer.url, script.seed(there), server.address, script.seed(here))
+        time.sleep(REFRESH_SECONDS)
+        asked = subprocess.run(
+            ["node", ASK_BOTH, *ends], capture_output=True, text=True, check=False
+        )
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+    assert json.loads(asked.stdout.splitlines()[-1])["features"] == script.FEATURES + 1

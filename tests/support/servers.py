@@ -85,12 +85,13 @@ class Server:
         *,
         token: str | None = TOKEN,
         chunked: bool = False,
+        extended: bool = True,
     ) -> Answer:
         """One request; ``body`` is an object for JSON, or bytes that are sent as they are.
 
-        Answers of ``/api/admin`` have the fields that only Flagstaff has too.
+        ``extended``: answers of ``/api/admin`` have the fields that only Flagstaff has too.
         """
-        if path.startswith("/api/admin"):
+        if extended and path.startswith("/api/admin"):
             path += f"{'&' if '?' in path else '?'}extended=true"
         headers = {"Authorization": token} if token else {}
         if body is not None:
