@@ -1,8 +1,10 @@
 """A real Unleash takes what is exported here, and a script for it makes the same on both."""
 
+import importlib
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,16 +12,21 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import httpx
 import pytest
 
 from tests.soak import unleash_peer
 from tests.soak.test_moving import ASK_BOTH
 from tests.soak.unleash_peer import Peer, Refused
+from tests.support.clients import ApiClient
 from tests.support.machines import Within
 from tests.support.processes import FLAGSTAFF, running
 from tests.support.servers import TOKEN
 from tests.unleash import script
+from tests.unleash.table import STRATEGIES
+from tests.unleash.walk import walk
 
+GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 REFRESH_SECONDS = 5
 """So long Unleash may answer its SDKs from before."""
 
@@ -110,3 +117,29 @@ def test_a_script_seeds_both_alike(peer: Peer, tmp_path: Path):
         )
     assert asked.returncode == 0, asked.stdout + asked.stderr
     assert json.loads(asked.stdout.splitlines()[-1])["features"] == script.FEATURES + 1
+
+
+def test_a_client_made_of_its_document_reads_every_answer(
+    peer: Peer, admin: ApiClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    document = call(peer.url, peer.token, "/docs/openapi.json")
+    (tmp_path / "openapi.json").write_text(json.dumps(document))
+    generated = ["generate", "--path", "openapi.json", "--meta", "none", "--output-path", "theirs"]
+    subprocess.run([GENERATOR, *generated], cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    client = importlib.import_module("theirs").Client(base_url=peer.url)
+    modules = {
+        file.stem.replace("_", ""): f"theirs.api.{file.parent.name}.{file.stem}"
+        for file in (tmp_path / "theirs" / "api").glob("*/*.py")
+    }
+    unread = {}
+    for operation, answer in walk(admin).answers.items():
+        id = document["paths"][operation.path][operation.method.lower()]["operationId"]
+        parse = importlib.import_module(modules[id.lower()])._parse_response
+        headers = {"Content-Type": answer.content_type or "text/plain"}
+        given = httpx.Response(answer.status_code, content=answer.data, headers=headers)
+        try:
+            parse(client=client, response=given)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            unread[str(operation)] = repr(error)
+    assert unread.keys() == {f"GET {STRATEGIES}"}  # a list, as from Unleash itself

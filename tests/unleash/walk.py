@@ -20,11 +20,12 @@ OUTSIDE = ("/api/", "/edge/", "/health", "/ready")
 
 
 class Walk:
-    """``answers``: by operation, what is wrong with the answer; None if it is as documented."""
+    """``answers``: the first to each operation. ``faults``: what is wrong with it, or None."""
 
     def __init__(self, admin: ApiClient) -> None:
         self.client = ApiClient(admin.app, admin.token, client_of_unleash=True)
-        self.answers: dict[Operation, str | None] = {}
+        self.answers: dict[Operation, TestResponse] = {}
+        self.faults: dict[Operation, str | None] = {}
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of the answer."""
@@ -32,7 +33,8 @@ class Walk:
         operation = facts.operation_at(method, full.partition("?")[0])
         assert operation is not None, f"{method} {full} is none of Unleash’s"
         answer = self.client.request(method, f"http://localhost{full}", json=body)
-        self.answers.setdefault(operation, self._fault(operation, answer))
+        self.answers.setdefault(operation, answer)
+        self.faults.setdefault(operation, self._fault(operation, answer))
         return answer.get_json(silent=True)
 
     def _fault(self, operation: Operation, answer: TestResponse) -> str | None:
@@ -43,8 +45,8 @@ class Walk:
         return facts.problem(shape, answer.json) if is_json and shape else None
 
 
-def walk(admin: ApiClient) -> dict[Operation, str | None]:
-    """Ask everything; see ``Walk.answers``."""
+def walk(admin: ApiClient) -> Walk:
+    """Ask everything."""
     script = Walk(admin)
     for part in (_features, _states, _many, _tags, _targeting, _people, _tokens, _places, _rest):
         part(script.ask)
@@ -52,7 +54,7 @@ def walk(admin: ApiClient) -> dict[Operation, str | None]:
     _server(script.ask)
     script.client = ApiClient(admin.app, _sdk_token(admin, "frontend"), client_of_unleash=True)
     _browser(script.ask)
-    return script.answers
+    return script
 
 
 def _sdk_token(admin: ApiClient, type: str) -> str:
