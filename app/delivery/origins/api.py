@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Response, current_app
 
+from app.core.maintenance import service as maintenance
 from app.core.permissions import Access, Permission
 from app.delivery.origins import schemas, service
 from app.web.current import current_actor, current_settings
@@ -30,6 +31,7 @@ def show() -> dict[str, Any]:
         "unleash_url": settings.address(""),
         "base_uri_path": settings.url_prefix,
         "frontend_api_origins": service.origins(),
+        "maintenance_mode": maintenance.current() is not None,
         "version_info": {"current": {"oss": current_app.config["API_VERSION"]}},
     }
 

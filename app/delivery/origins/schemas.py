@@ -81,4 +81,5 @@ class UiConfig(Schema):
     unleash_url = fields.String(metadata={"description": "The address that people use."})
     base_uri_path = fields.String(metadata={"description": "The path before all others, if any."})
     frontend_api_origins = fields.List(fields.String())
+    maintenance_mode = fields.Boolean()
     version_info = fields.Nested(VersionInfo)

@@ -37,6 +37,7 @@ def test_at_first_all_sites_may_read(admin):
         "unleashUrl": "http://127.0.0.1:4242",
         "baseUriPath": "",
         "frontendApiOrigins": ["*"],
+        "maintenanceMode": False,
         "versionInfo": {"current": {"oss": version}, "latest": {}, "isLatest": True},
     }
 
