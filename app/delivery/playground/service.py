@@ -18,7 +18,7 @@ from app.evaluation.explain import Answers, Reasons
 from app.evaluation.facts import Explanation, FeatureResult
 from app.evaluation.person import Person
 
-MOST_EXPLAINED, MOST_ANSWERS, MOST_PLACES = 2_500, 20_000, 6_000
+MOST_EXPLAINED, MOST_ANSWERS, MOST_PLACES = 6_000, 20_000, 6_000
 """Limits of one request: answers with reasons, answers without, and features in environments.
 
 Each of them takes 2 to 3 seconds of CPU time.
@@ -104,12 +104,13 @@ def ask(
     number = places * len(people)
     if number > most or places > MOST_PLACES:
         features = counted(len(snapshot.projects), "feature")
+        of_one = f", and {MOST_PLACES:,} for one combination" if most > MOST_PLACES else ""
         raise Invalid.at(
             "",
             f"{features} in {counted(len(environments), 'environment')} for "
             f"{counted(len(people), 'combination')} of values are too many: {number:,} answers. "
-            f"Name fewer projects, environments or values, to have at most {most:,} of them, and "
-            f"{MOST_PLACES:,} for one combination.",
+            "Name fewer projects, environments or values, to have at most "
+            f"{most:,} of them{of_one}.",
         )
     return Playground(environments, snapshot, people, only)
 
