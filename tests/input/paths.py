@@ -70,6 +70,19 @@ AROUND = ["{}/", "{}//", "/.{}", "/x/..{}", "{};x", "{}%00", "{}.json", "{}?x=%f
 """A whole address, written otherwise. (A doubled slash in front is dropped by waitress.)"""
 
 
+FOR_PROGRAMS = re.compile(r"/(api/.*[^/]|health|metrics|ready|robots\.txt)(/|%2F)")
+"""Where a slash at the end may be left out or not."""
+
+
+ANY_NAME = (
+    "/api/admin/client-metrics/",
+    "/api/admin/tags/",
+    "/api/admin/api-tokens/",
+    "/api/admin/events/",
+)
+"""What lists nothing for a name that nothing has."""
+
+
 PIECES = {
     "id": NUMBERS,
     "ref": [*NUMBERS, "a" * 63, "A" * 64, "*:production.fst_sdk_x"],
@@ -140,8 +153,8 @@ def check(client: FlaskClient, method: str, address: str, headers: dict[str, str
     what = (method, address[:200], answer.status, answer.headers.get("Location"))
     assert answer.status_code < 500, what
     assert re.match(r"(http://localhost)?/(?![/\\])", answer.headers.get("Location", "/")), what
-    ends_with_slash = re.match(r"/(api/|metrics).*[^/](/|%2F)\Z", address)
-    takes_any_name = address.startswith(("/api/admin/client-metrics/", "/api/admin/tags/"))
+    ends_with_slash = FOR_PROGRAMS.fullmatch(address)
+    takes_any_name = address.startswith(ANY_NAME)
     if (
         method == "GET"
         and not re.search(r"\A//|\?", address)

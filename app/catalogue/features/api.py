@@ -104,7 +104,7 @@ def _update(view: FeatureView, changes: dict[str, Any]) -> FeatureView:
     name = view.feature.name
     if changes.pop("name", name) != name:
         raise Invalid.at("/name", f"The name cannot be changed. Leave it out or send {name!r}.")
-    check_if_match(schemas.FeatureRow, _shown(view))
+    check_if_match(schemas.FeatureRow, view)
     service.update(current_actor, view.feature, **changes)
     return _shown(view)
 

@@ -28,7 +28,7 @@ from app.web.metrics import Metrics
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
-_doubled = re.compile(r"\A/+api/+((?:admin|client|frontend)(?:/+|\Z))?")
+_doubled = re.compile(r"\A/+api/+(?:admin|client|frontend)(?:/+|\Z)")
 """How addresses begin that clients join from parts, each with a slash of its own."""
 
 _place = re.compile(rf"({CLIENT}|{OFREP})/|({FRONTEND})(?:/|\Z)|({VALIDATE})\Z").match
