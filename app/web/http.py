@@ -79,10 +79,16 @@ class RefConverter(BaseConverter):
         return sha256(value.encode()).hexdigest() if ":" in value else value
 
 
-class TextConverter(PathConverter):
-    """Any text, also with slashes. If it ends in ``/overview``, another route has the address."""
+class LineConverter(PathConverter):
+    """Any line of text, also with slashes, but without NUL, which PostgreSQL refuses in texts."""
 
-    regex = r"[^/](?:(?!/overview$).)*"
+    regex = r"[^/\x00][^\x00\n]*?"
+
+
+class TextConverter(LineConverter):
+    """Such a line. If it ends in ``/overview``, another route has the address."""
+
+    regex = r"[^/\x00](?:(?!/overview$)[^\x00\n])*"
 
 
 class IdConverter(BaseConverter):
@@ -123,6 +129,7 @@ class _Json(DefaultJSONProvider):
 CONVERTERS = {
     "key": KeyConverter,
     "id": IdConverter,
+    "path": LineConverter,
     "ref": RefConverter,
     "text": TextConverter,
 }

@@ -173,7 +173,8 @@ def check_all(app: Flask, admin: ApiClient, browser: Browser, every: int = 1) ->
     addresses = [address for rule in RULES for address in strange(rule)]
     for number, address in list(enumerate(addresses))[::every]:
         client = app.test_client() if address.startswith("/api/") else browser.client
-        for method in ("GET", METHODS[number // every % len(METHODS)]):
+        other = METHODS[number // every % len(METHODS)]
+        for method in ("GET", "GET" if FOR_PROGRAMS.fullmatch(address) else other):
             check(client, method, address, headers)
     assert admin.ok("GET", "/events?limit=1000")["events"] == before
     return 2 * len(addresses[::every])

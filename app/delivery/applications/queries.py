@@ -121,8 +121,6 @@ def named(name: str, *, for_change: bool = False) -> Application | None:
 
     ``for_change``: lock it until the transaction ends, so that no counts are added.
     """
-    if "\0" in name:  # an error in PostgreSQL, which has no NUL in texts
-        return None
     query = sa.select(Application).where(Application.name == name)
     return one_or_none(query, "application", name, for_change=for_change)
 
