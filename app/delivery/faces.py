@@ -17,7 +17,7 @@ from app.delivery.playground import api as playground_api
 from app.delivery.playground import pages as playground_pages
 from app.delivery.playground import pages_compare as comparing_pages
 from app.delivery.sdk import api as sdk_api
-from app.delivery.sdk import openapi as sdk_openapi
+from app.delivery.sdk import api_openapi as sdk_openapi
 from app.delivery.webhooks import api as webhooks_api
 from app.delivery.webhooks import pages as webhook_pages
 from app.web.navigation import Entry, Heading

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app.core.config import from_environment
-from app.delivery.sdk.openapi import ADDRESSES
+from app.delivery.sdk.api_openapi import ADDRESSES
 from app.factory import create_app
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ import re
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from app.delivery.sdk.openapi import FOR_BROWSERS, FOR_CLIENTS, FOR_SDKS
+from app.delivery.sdk.api_openapi import FOR_BROWSERS, FOR_CLIENTS, FOR_SDKS
 from tests.support.clients import ApiClient
 from tests.support.machines import Machine
 from tests.support.promises import MEMBER, check_promises
