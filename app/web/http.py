@@ -36,7 +36,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 _TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 """The header traceparent of W3C's Trace Context; the group is the id of the trace."""
 
-_SDK_TOKEN = re.compile(r"(/api-tokens/+[^/:]+:[^/.]+\.)[^/]+")
+_SDK_TOKEN = re.compile(r"(?<=/)([^/:]+:[^/.]+\.)[^/]+")
 """The secret of an SDK token in an address, after its project and its environment."""
 
 View = Callable[..., Any]
@@ -178,12 +178,14 @@ def wants_json() -> bool:
 
 
 def loggable_path() -> str:
-    """The path without the secret of a one-time link.
+    """The path without the secret of a one-time link or of an SDK token.
 
     Whether a route matches does not matter: a wrong method, a trailing slash or an unknown prefix
     before it leaves the secret valid.
     """
-    path = _SDK_TOKEN.sub(r"\1…", request.path)
+    path = request.path
+    if "-tokens/" in path:
+        path = _SDK_TOKEN.sub(r"\1…", path)
     return _link_pattern(current_app).sub(r"\1…", path)
 
 

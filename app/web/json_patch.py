@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import jsonpatch
@@ -12,9 +13,10 @@ from app.core.errors import Invalid, problems
 from app.web.schemas import Schema, SingleLine
 
 OPERATIONS = ("add", "remove", "replace", "move", "copy", "test")
+GROWING = {"add", "replace", "copy"}
 MAX_OPERATIONS = 100
 MAX_SIZE = 1_000_000
-"""Characters of the document after an operation."""
+"""Characters of the document and of all that the operations put into it."""
 
 
 class Operation(Schema):
@@ -43,10 +45,12 @@ def patched(
     """
     if len(operations) > MAX_OPERATIONS:
         raise Invalid.at("", f"Must have at most {MAX_OPERATIONS} operations.")
-    wanted: Any = present if isinstance(present, list) else dict(present)
+    wanted: Any = deepcopy(present)
     kind, name = (list, "a list") if isinstance(present, list) else (dict, "an object")
+    size = len(json.dumps(present))
     for place, operation in enumerate(operations):
-        wanted = _applied(operation, wanted, f"/{place}")
+        wanted, more = _applied(operation, wanted, f"/{place}", MAX_SIZE - size)
+        size += more
     if not isinstance(wanted, kind):
         raise Invalid.at("", f"The operations must leave {name}.")
     if lost := [name for name in kept if name in present and name not in wanted]:
@@ -60,13 +64,24 @@ def patched(
         raise Invalid.because(details) from None
 
 
-def _applied(operation: dict[str, Any], document: Any, path: str) -> Any:
-    """The document after one operation. Its size is checked each time: copies could double it."""
+def _applied(operation: dict[str, Any], document: Any, path: str, room: int) -> tuple[Any, int]:
+    """The document, changed in place, and the characters that came in. ``room``: for how many.
+
+    Without the limit, a few copies could make it grow without end.
+    """
     sent = {"from" if key == "from_" else key: value for key, value in operation.items()}
     try:
-        changed = jsonpatch.apply_patch(document, [sent])
+        added = sent.get("value")
+        if sent["op"] == "copy":
+            added = jsonpointer.resolve_pointer(document, sent.get("from", ""))
+        size = len(json.dumps(added)) if sent["op"] in GROWING else 0
+        if size > room:
+            raise Invalid.at(path, "What comes of this operation is too large.")
+        return jsonpatch.apply_patch(document, [sent], in_place=True), size
     except jsonpatch.JsonPatchTestFailed:
         raise Invalid.at(path, "The test fails: something else is there.") from None
+    except RecursionError:
+        raise Invalid.at(path, "What comes of this operation is nested too deeply.") from None
     except (
         jsonpatch.JsonPatchException,
         jsonpointer.JsonPointerException,
@@ -76,6 +91,3 @@ def _applied(operation: dict[str, Any], document: Any, path: str) -> Any:
     ):
         message = "This operation can't be applied. Check its path, its value and its from."
         raise Invalid.at(path, message) from None
-    if len(json.dumps(changed)) > MAX_SIZE:
-        raise Invalid.at(path, "What comes of this operation is too large.")
-    return changed

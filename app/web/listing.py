@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 from app.core.clock import in_text
 from app.core.paging import Comparison
 from app.web.current import current_zone
-from app.web.schemas import MAX_ITEMS, QueryNumber, Schema
+from app.web.schemas import MAX_ITEMS, QueryNumber, Schema, SingleLine
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1_000
@@ -75,26 +75,33 @@ class Sort(fields.String):
         )
 
 
+MOST_COMPARED, LONGEST_COMPARISON = 50, 10_000
+"""Values of a comparison: each may be a query of its own. Its characters."""
 IS = ("IS", "IS_ANY_OF")
 IS_OR_NOT = (*IS, "IS_NOT", "IS_NONE_OF")
 
 
-class Compared(fields.String):
+class Compared(SingleLine):
     """A ``Comparison`` in an address. ``kind``: the field that each value has to be."""
 
     def __init__(
         self, *operators: str, kind: fields.Field[Any] | None = None, **kwargs: Any
     ) -> None:
         pattern = f"^({'|'.join(operators)}):.+$"
-        super().__init__(metadata={"pattern": pattern, **kwargs})
+        super().__init__(high=LONGEST_COMPARISON, metadata={"pattern": pattern, **kwargs})
         self.operators, self.kind = operators, kind
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        operator, rest = (*str(value).split(":", 1), "")[:2]
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        text = super().deserialize(value, *args, **kwargs)
+        if not isinstance(text, str):
+            return text  # absent
+        operator, _, rest = text.partition(":")
         values = [each.strip() for each in rest.split(",") if each.strip()]
         if operator not in self.operators or not values:
             known = ", ".join(f"{name}:value" for name in self.operators)
             raise ValidationError(f"Must be one of: {known}.")
+        if len(values) > MOST_COMPARED:
+            raise ValidationError(f"Must have at most {MOST_COMPARED} values.")
         if self.kind is not None:
             values = [self.kind.deserialize(each) for each in values]
         return Comparison(operator, values)

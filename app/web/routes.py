@@ -56,7 +56,6 @@ class Routes:
 
     url_prefix: str | None
     name: str
-    answers_json = False
 
     def screen(self) -> None:
         """Refuse a request that can be refused without a query."""
@@ -78,8 +77,6 @@ class Routes:
         even_in_maintenance: bool = False,
         **options: Any,
     ) -> Decorator:
-        if self.answers_json:
-            options.setdefault("strict_slashes", False)  # clients of Unleash end addresses with one
         register: Decorator = super().route(rule, **options)  # type: ignore[misc] # a mixin
 
         def declare(view: View) -> View:

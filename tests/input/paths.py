@@ -70,7 +70,7 @@ AROUND = ["{}/", "{}//", "/.{}", "/x/..{}", "{};x", "{}%00", "{}.json", "{}?x=%f
 """A whole address, written otherwise. (A doubled slash in front is dropped by waitress.)"""
 
 
-FOR_PROGRAMS = re.compile(r"/(api/.*[^/]|health|metrics|ready|robots\.txt)(/|%2F)")
+FOR_PROGRAMS = re.compile(r"/(api/.*[^/]|health|ready)(/|%2F)")
 """Where a slash at the end may be left out or not."""
 
 

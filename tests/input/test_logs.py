@@ -89,6 +89,18 @@ def test_no_secret_of_a_link_is_logged(app, caplog, link, method, path):
     assert not any(secret in repr(one.__dict__) for one in caplog.records)
 
 
+@pytest.mark.parametrize("tokens", ["api-tokens", "sdk-tokens", "projects/default/api-tokens"])
+@pytest.mark.parametrize(
+    ("method", "path"), [("DELETE", "{}"), ("GET", "{}/"), ("POST", "{}/rotate"), ("GET", "x/{}")]
+)
+def test_no_secret_of_an_sdk_token_is_logged(admin, caplog, tokens, method, path):
+    caplog.set_level(logging.DEBUG)
+    secret = "default:production.the-secret-of-this-token"
+    assert admin.request(method, f"/{tokens}/{path.format(secret)}").status_code < 500
+    assert "default:production.…" in caplog.text
+    assert "the-secret" not in caplog.text
+
+
 def test_a_text_line_says_as_much_as_one_in_json(app, people, caplog):
     caplog.set_level(logging.INFO)
     id = people.person("ada")

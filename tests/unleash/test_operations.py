@@ -81,9 +81,36 @@ def test_fields_that_only_flagstaff_has_have_to_be_asked_for(admin):
     assert error_of(refused) == (400, "ValidationError")
 
 
-@pytest.mark.parametrize("path", ["/projects/", "/projects/default/features/", "/user/"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/projects/", "/projects/default/features/", "/user/", "/tags/simple/a/b/"),
+        *("/api-tokens/reader/", "/sdk-tokens/1/", "/metrics/applications/shop/"),
+        "/metrics/applications/shop/overview/",
+        "/metrics/instances/shop/environment/production/",
+    ],
+)
 def test_an_address_may_end_with_a_slash(admin, path):
+    _things_with_names(admin)
     assert admin.ok("GET", path) == admin.ok("GET", path.rstrip("/"))
+
+
+def test_what_an_address_with_a_slash_at_its_end_names_is_changed(admin):
+    _things_with_names(admin)
+    admin.ok("DELETE", "/features/one/tags/simple/a/b/")
+    assert admin.ok("GET", "/features/one/tags")["tags"] == []
+    admin.ok("POST", "/metrics/applications/shop/", {})
+    assert len(admin.ok("GET", "/metrics/applications")["applications"]) == 1
+    admin.ok("DELETE", "/api-tokens/1/")
+    assert admin.ok("GET", "/api-tokens")["tokens"] == []
+
+
+def _things_with_names(admin):
+    tag = {"type": "simple", "value": "a/b"}
+    admin.ok("POST", "/projects/default/features", {"name": "one", "tags": [tag]})
+    token = {"tokenName": "reader", "type": "client", "environment": "production"}
+    admin.ok("POST", "/api-tokens", token)
+    admin.ok("POST", "/metrics/applications/shop", {})
 
 
 @pytest.mark.parametrize("path", ["//api/admin/projects", "/api//admin//projects"])

@@ -10,6 +10,7 @@ from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.usage import queries as usage
 from app.catalogue.usage.models import (
+    MAX_NAME,
     Application,
     Instance,
     TokenUse,
@@ -22,7 +23,7 @@ from app.catalogue.usage.sdks import Sdk
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
 from app.core.db import db, insert_if_absent
-from app.core.errors import NotFound
+from app.core.errors import Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
@@ -128,6 +129,8 @@ def of_project(actor: Actor, project_id: str, *, text: str = "") -> list[Applica
 
 def create(name: str, *, strategies: Sequence[str] = ()) -> None:
     """Create an application unless it exists. ``strategies``: types that it can evaluate."""
+    if len(name) > MAX_NAME or not name.isprintable() or name != name.strip():
+        raise Invalid(f"The name must be one line of at most {MAX_NAME} characters.")
     row = {"name": name, "strategies": [*strategies], "created_at": utcnow()}
     db.session.execute(insert_if_absent(Application).values(row))
 

@@ -29,7 +29,7 @@ from app.web.metrics import Metrics
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
 _doubled = re.compile(r"\A/+api/+(?:admin|client|frontend)(?:/+|\Z)")
-"""How addresses begin that clients join from parts, each with a slash of its own."""
+_ended = re.compile(r"\A(/api/.+|/edge/.+|/health|/ready)/\Z", re.DOTALL)
 
 _place = re.compile(rf"({CLIENT}|{OFREP})/|({FRONTEND})(?:/|\Z)|({VALIDATE})\Z").match
 
@@ -57,8 +57,10 @@ def is_for_sdks(path: str) -> bool:
     return _place(path) is not None
 
 
-def _once(beginning: re.Match[str]) -> str:
-    return re.sub(r"/+", "/", beginning[0])
+def _tidied(path: str) -> str:
+    """The address as routes have it: clients join it from parts, each with slashes of its own."""
+    path = _doubled.sub(lambda beginning: re.sub(r"/+", "/", beginning[0]), path)
+    return _ended.sub(r"\1", path)
 
 
 class SdkApi:
@@ -76,8 +78,8 @@ class SdkApi:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
-        if "//" in path:
-            path = environ["PATH_INFO"] = _doubled.sub(_once, path)
+        if path[-1:] == "/" or "//" in path:
+            path = environ["PATH_INFO"] = _tidied(path)
         place = _place(path)
         if place is None:
             return self._others(environ, start_response)

@@ -83,4 +83,4 @@ def search(query: dict[str, Any]) -> Page[Event]:
 @search_bp.response(200, schemas.EventCreator(many=True))
 def index_creators() -> list[Account]:
     """List the accounts that caused events"""
-    return service.creators()
+    return service.creators(current_actor)

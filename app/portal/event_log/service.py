@@ -7,7 +7,7 @@ Members of a project read the events of that project, without addresses and toke
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
@@ -122,21 +122,17 @@ def search_by(
         named = [own for own in EventType if wanted & {own.value, nearest_in_unleash(own)}]
         conditions.append(Event.type.in_(named))
     if from_ is not None:
-        conditions.append(Event.created_at >= _start(from_.values[0]))
+        conditions.append(Event.created_at >= datetime.combine(from_.values[0], time.min, UTC))
     if to is not None:
-        conditions.append(Event.created_at < _start(to.values[0]) + timedelta(days=1))
+        conditions.append(Event.created_at <= datetime.combine(to.values[0], time.max, UTC))
     found = sa.select(Event).where(*conditions).order_by(Event.id.desc())
     page = page_of(found, limit=limit, offset=offset)
     return page.of(readable(actor, page.items))
 
 
-def _start(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC)
-
-
-def creators() -> list[Account]:
-    """The accounts that caused events."""
-    caused = sa.exists().where(Event.created_by_user_id == Account.id)
+def creators(actor: Actor) -> list[Account]:
+    """The accounts that caused events which the actor can read."""
+    caused = sa.exists().where(Event.created_by_user_id == Account.id, may_know(actor))
     return list(db.session.scalars(sa.select(Account).where(caused).order_by(Account.id)))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.clients import problems_of
+from tests.support.clients import error_of, problems_of
 
 SEARCH = "/search/features"
 RED = {"type": "simple", "value": "red"}
@@ -91,3 +91,20 @@ def test_features_of_hidden_projects_are_not_found(admin, viewer):
 )
 def test_a_filter_that_is_half_wrong_is_refused_by_its_name(admin, query, path):
     assert any(where.startswith(path) for where in problems_of(admin.get(f"{SEARCH}?{query}")))
+
+
+@pytest.mark.parametrize("many", ["tag=INCLUDE_ALL_OF:", "project=IS_ANY_OF:"])
+def test_a_filter_has_at_most_50_values(admin, many):
+    values = ",".join(f"a{number}" for number in range(51))
+    assert error_of(admin.get(f"/search/features?{many}{values}")) == (400, "ValidationError")
+    fewer = values.rpartition(",")[0]
+    assert admin.get(f"/search/features?{many}{fewer}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["features?project=IS:%00", "events?groupId=IS:%00"])
+def test_a_filter_with_a_nul_is_refused(admin, path):
+    assert error_of(admin.get(f"/search/{path}")) == (400, "ValidationError")
+
+
+def test_events_are_found_until_the_end_of_time(admin):
+    assert admin.ok("GET", "/search/events?to=IS:9999-12-31")["total"] > 0

@@ -237,3 +237,9 @@ def test_a_deleted_application_is_gone_until_it_reports_again(app, admin, sdk):
     assert event["preData"]["name"] == "shop"
     sdk.reports(cart=(1, 0))
     assert admin.ok("GET", LIST)["total"] == 1
+
+
+@pytest.mark.parametrize("name", ["a" * 256, "a%0Ab", "%20a", "a%00"])
+def test_an_application_that_could_not_report_is_not_created(admin, name):
+    assert admin.post(f"{LIST}/{name}", {}).status_code in {400, 404}
+    assert admin.ok("GET", LIST)["applications"] == []

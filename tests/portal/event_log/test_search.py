@@ -285,3 +285,13 @@ def test_members_do_not_find_out_which_token_acted(people, admin, history):
     member = people.member("kim", "shop", "Owner")
     [token, *_] = {event["tokenId"] for event in events(admin, project="shop")} - {None}
     assert events(member, project="shop", token=token) == []
+
+
+def test_creators_are_those_of_events_that_the_reader_can_see(admin, editor, people):
+    owner = people.person("otto", role="Editor")
+    admin.ok("POST", "/projects", {"id": "lab", "name": "Lab", "mode": "private"})
+    admin.ok("POST", "/projects/lab/access", {"id": owner, "roleId": 4})
+    otto = ApiClient(admin.app, people.token(owner))
+    otto.ok("POST", "/projects/lab/features", {"name": "secret"})
+    seen = [{each["name"] for each in one.ok("GET", "/event-creators")} for one in (admin, editor)]
+    assert ("otto" in seen[0], "otto" in seen[1]) == (True, False)

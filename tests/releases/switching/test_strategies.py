@@ -306,6 +306,14 @@ def test_a_patch_that_doubles_what_is_there_is_stopped(admin):
     assert 0 < int(path.strip("/")) < 20
 
 
+def test_a_patch_that_nests_what_is_there_in_itself_is_stopped(admin):
+    made = admin.ok("POST", PATH, rollout())
+    start = {"op": "replace", "path": "", "value": {"a": {}}}
+    nesting = [{"op": "copy", "from": "", "path": "/a" * min(2**n, 249)} for n in range(60)]
+    answer = patch(admin, made["id"], start, *nesting)
+    assert (error_of(answer)[0], "nested too deeply" in answer.json["message"]) == (400, True)
+
+
 def test_a_parameter_that_a_patch_removes_gets_its_default(admin):
     group = {"rollout": "5", "groupId": "other"}
     made = admin.ok("POST", PATH, {"name": "flexibleRollout", "parameters": group})
