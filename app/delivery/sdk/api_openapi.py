@@ -29,7 +29,7 @@ from app.delivery.sdk.schemas import (
 from app.web.openapi import Outside
 from app.web.schemas import Schema
 
-TAG = "sdks"
+TAG = "SDKs"
 FOR_ALL = Access.PUBLIC.value
 FOR_SDKS = "an SDK token"
 FOR_CLIENTS = "an SDK token of the type client"
