@@ -126,14 +126,14 @@ class Variants(StrictList):
 
 
 class PayloadRow(Schema):
-    type = fields.String()
+    type = fields.String(metadata={"enum": [*PAYLOAD_TYPES]})
     value = fields.String()
 
 
 class VariantRow(Schema):
     name = fields.String()
-    weight = fields.Integer()
-    weight_type = fields.String(attribute="weightType")
+    weight = fields.Integer(metadata={"description": "Of 1,000."})
+    weight_type = fields.String(attribute="weightType", metadata={"enum": ["variable", "fix"]})
     stickiness = fields.String()
     payload = fields.Nested(PayloadRow)
 

@@ -91,9 +91,10 @@ class _Address(NamedTuple):
     query: Mapping[str, str] = MappingProxyType({})
 
     def described(self) -> dict[str, Any]:
-        answered: dict[Any, Any] = {self.answer: {"description": "Nothing is in the answer."}}
-        if not isinstance(self.answer, int):
-            answered = {200: {"description": "", "content": _json(self.answer)}}
+        status, body = (self.answer, None) if isinstance(self.answer, int) else (200, self.answer)
+        answered: dict[str, Any] = {"description": HTTPStatus(status).phrase}
+        if body is not None:
+            answered["content"] = _json(body)
         words = re.findall(r"\w+", f"{self.method}{self.path.replace('key:', '')}")
         found: dict[str, Any] = {
             "operationId": camel_case("_".join(words)),
@@ -104,7 +105,7 @@ class _Address(NamedTuple):
                 {"name": name, "in": "query", "schema": {"type": "string"}, "description": about}
                 for name, about in self.query.items()
             ],
-            "responses": answered | self._refusals(),
+            "responses": {status: answered} | self._refusals(),
         }
         if self.needs == FOR_ALL:
             found["security"] = []

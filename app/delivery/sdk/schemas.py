@@ -4,27 +4,9 @@ from marshmallow import fields
 
 from app.catalogue.constraints.schemas import ConstraintRow
 from app.catalogue.features.schemas import ParentRow
+from app.catalogue.strategies.schemas_variants import FeatureVariantRow, PayloadRow, VariantRow
 from app.delivery.sdk.client import MOST_VALIDATED
 from app.web.schemas import Schema
-
-
-class SdkPayload(Schema):
-    type = fields.String(metadata={"enum": ["string", "json", "csv", "number"]})
-    value = fields.String()
-
-
-class SdkOverride(Schema):
-    context_name = fields.String()
-    values = fields.List(fields.String())
-
-
-class SdkVariant(Schema):
-    name = fields.String()
-    weight = fields.Integer(metadata={"description": "Thousandths."})
-    weight_type = fields.String(metadata={"enum": ["variable", "fix"]})
-    stickiness = fields.String()
-    payload = fields.Nested(SdkPayload)
-    overrides = fields.List(fields.Nested(SdkOverride))
 
 
 class SdkStrategy(Schema):
@@ -32,7 +14,7 @@ class SdkStrategy(Schema):
     parameters = fields.Dict(fields.String(), fields.String())
     constraints = fields.List(fields.Nested(ConstraintRow))
     segments = fields.List(fields.Integer())
-    variants = fields.List(fields.Nested(SdkVariant))
+    variants = fields.List(fields.Nested(VariantRow))
 
 
 class SdkFeature(Schema):
@@ -44,7 +26,7 @@ class SdkFeature(Schema):
     stale = fields.Boolean()
     impression_data = fields.Boolean()
     strategies = fields.List(fields.Nested(SdkStrategy))
-    variants = fields.List(fields.Nested(SdkVariant))
+    variants = fields.List(fields.Nested(FeatureVariantRow))
     dependencies = fields.List(fields.Nested(ParentRow))
 
 
@@ -103,7 +85,7 @@ class FrontendVariant(Schema):
     name = fields.String()
     enabled = fields.Boolean()
     feature_enabled = fields.Boolean(data_key="feature_enabled")
-    payload = fields.Nested(SdkPayload)
+    payload = fields.Nested(PayloadRow)
 
 
 class FrontendFeature(Schema):
