@@ -71,7 +71,7 @@ AROUND = ["{}/", "{}//", "/.{}", "/x/..{}", "{};x", "{}%00", "{}.json", "{}?x=%f
 
 
 FOR_PROGRAMS = re.compile(r"/(api/.*[^/]|health|ready)(/|%2F)")
-"""Where a slash at the end may be left out or not."""
+"""Where a slash at the end makes no difference."""
 
 
 ANY_NAME = (
@@ -80,7 +80,7 @@ ANY_NAME = (
     "/api/admin/api-tokens/",
     "/api/admin/events/",
 )
-"""What lists nothing for a name that nothing has."""
+"""Lists that are empty for an unknown name."""
 
 
 PIECES = {

@@ -1,6 +1,6 @@
 """Addresses that are written strangely: none breaks anything, leads elsewhere, or is an alias.
 
-Only a slash at the end may be left out or not, where programs ask.
+Only a slash at the end makes no difference, where programs ask.
 """
 
 import pytest

@@ -16,6 +16,7 @@ from urllib.request import Request, urlopen
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.journeys.written import await_written
+from tests.support.clients import extended
 from tests.support.imports import BUSY
 from tests.support.machines import Within
 from tests.support.nginx import nginx
@@ -47,9 +48,8 @@ class Instance:
 
     def api(self, method: str, path: str, body: Any = None) -> Any:
         """What the API answers, with all fields; it must not refuse."""
-        sign = "&" if "?" in path else "?"
         request = Request(
-            f"{self.address}/api/admin{path}{sign}extended=true",
+            extended(f"{self.address}/api/admin{path}"),
             method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": self.token, "Content-Type": "application/json"},

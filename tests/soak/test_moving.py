@@ -76,12 +76,12 @@ def test_after_a_move_every_answer_is_the_same(source: Source, tmp_path: Path):
         print(f"    flagstaff import check: {result['answers']:,} answers, no difference")
         for name, secret in sorted(source.filled.tokens.items()):
             if name.startswith("client ") and name.count(" ") == 1:
-                print("   ", name, ask_both(source.peer.url, server.address, secret))
+                print("   ", name, ask_both(source.peer.url, secret, server.address, secret))
 
 
-def ask_both(there: str, here: str, secret: str) -> str:
-    """What the SDK for Node found with the token that came over."""
-    words = ["node", str(ASK_BOTH), there, secret, here, secret]
+def ask_both(*ends: str) -> str:
+    """What the SDK for Node found. ``ends``: the address and a token of each server."""
+    words = ["node", str(ASK_BOTH), *ends]
     done = subprocess.run(words, capture_output=True, text=True, timeout=1_200, check=False)
     assert done.returncode == 0, done.stdout[:2_000] + done.stderr[:2_000]
     return done.stdout.splitlines()[-1]

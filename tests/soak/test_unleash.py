@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.soak import unleash_peer
-from tests.soak.test_moving import ASK_BOTH
+from tests.soak.test_moving import ask_both
 from tests.soak.unleash_peer import Peer, Refused
 from tests.support.clients import ApiClient
 from tests.support.machines import Within
@@ -112,11 +112,7 @@ def test_a_script_seeds_both_alike(peer: Peer, tmp_path: Path):
     with running(FLAGSTAFF, "/ready", HOME=home, BOOTSTRAP_TOKEN=TOKEN) as server:
         ends = (peer.url, script.seed(there), server.address, script.seed(here))
         time.sleep(REFRESH_SECONDS)
-        asked = subprocess.run(
-            ["node", ASK_BOTH, *ends], capture_output=True, text=True, check=False
-        )
-    assert asked.returncode == 0, asked.stdout + asked.stderr
-    assert json.loads(asked.stdout.splitlines()[-1])["features"] == script.FEATURES + 1
+        assert json.loads(ask_both(*ends))["features"] == script.FEATURES + 1
 
 
 def test_a_client_made_of_its_document_reads_every_answer(

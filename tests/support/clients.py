@@ -59,7 +59,12 @@ def _extended(path: str, kwargs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return path, kwargs | {"query_string": {"extended": "true", **asked}}
     if asked is not None:
         return path, kwargs | {"query_string": f"{asked}&extended=true"}
-    return f"{path}{'&' if '?' in path else '?'}extended=true", kwargs
+    return extended(path), kwargs
+
+
+def extended(path: str) -> str:
+    """The address with ``extended=true`` in its query string."""
+    return f"{path}{'&' if '?' in path else '?'}extended=true"
 
 
 REASON = {"X-Reason": "The shop is down"}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support import preloaded
+from tests.support import clients, preloaded
 from tests.support.machines import EXECUTABLE, SECONDS, Machine
 from tests.support.processes import ALWAYS, free_port
 
@@ -92,7 +92,7 @@ class Server:
         ``extended``: answers of ``/api/admin`` have the fields that only Flagstaff has too.
         """
         if extended and path.startswith("/api/admin"):
-            path += f"{'&' if '?' in path else '?'}extended=true"
+            path = clients.extended(path)
         headers = {"Authorization": token} if token else {}
         if body is not None:
             headers["Content-Type"] = "application/json"
