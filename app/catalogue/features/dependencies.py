@@ -90,8 +90,11 @@ def add(
     )
     db.session.flush()
     if before is not None and same is None:
-        _record(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, before=before)
-    _record(actor, EventType.FEATURE_DEPENDENCY_ADDED, child, before=same, after=after)
+        _record_removal(actor, child, before)
+    pre_data = same.rule() if same else None
+    events.record_of(
+        actor, EventType.FEATURE_DEPENDENCY_ADDED, child, pre_data=pre_data, data=after.rule()
+    )
     return True
 
 
@@ -126,7 +129,7 @@ def remove(actor: Actor, project_id: str, child_name: str, parent_name: str | No
         raise NotFound(f"{child_name} does not depend on {parent_name}.")
     if known is not None:
         db.session.execute(sa.delete(Dependency).where(Dependency.child_id == child.id))
-        _record(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, before=known)
+        _record_removal(actor, child, known)
     return known is not None
 
 
@@ -154,19 +157,6 @@ def _rule_of(child: Feature) -> Edge | None:
     return next((edge for edge in queries.edges([child.id]) if edge.child_id == child.id), None)
 
 
-def _record(
-    actor: Actor,
-    type: EventType,
-    child: Feature,
-    *,
-    before: Edge | None = None,
-    after: Edge | None = None,
-) -> None:
-    events.record(
-        actor,
-        type,
-        project=child.project_id,
-        feature_name=child.name,
-        data=after.rule() if after else None,
-        pre_data=before.rule() if before else None,
-    )
+def _record_removal(actor: Actor, child: Feature, rule: Edge) -> None:
+    type = EventType.FEATURE_DEPENDENCY_REMOVED
+    events.record_of(actor, type, child, pre_data=rule.rule())

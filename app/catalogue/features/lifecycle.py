@@ -129,7 +129,7 @@ def complete(
         return False
     feature.completed_at = feature.completed_at or utcnow()
     feature.completed_status, feature.completed_value = status, after["statusValue"]
-    _record(actor, EventType.FEATURE_COMPLETED, feature, pre_data=before, data=after)
+    events.record_of(actor, EventType.FEATURE_COMPLETED, feature, pre_data=before, data=after)
     return True
 
 
@@ -139,7 +139,7 @@ def uncomplete(actor: Actor, feature: Feature) -> bool:
     if before is None:
         return False
     feature.completed_at = feature.completed_status = feature.completed_value = None
-    _record(actor, EventType.FEATURE_UNCOMPLETED, feature, pre_data=before)
+    events.record_of(actor, EventType.FEATURE_UNCOMPLETED, feature, pre_data=before)
     return True
 
 
@@ -169,7 +169,3 @@ def _step(feature: Feature, stage: Stage, at: datetime) -> LifecycleStep:
     if stage is not Stage.COMPLETED:
         return LifecycleStep(stage, at)
     return LifecycleStep(stage, at, feature.completed_status, feature.completed_value)
-
-
-def _record(actor: Actor, type: EventType, feature: Feature, **data: Any) -> None:
-    events.record(actor, type, project=feature.project_id, feature_name=feature.name, **data)

@@ -30,7 +30,7 @@ def add(actor: Actor, feature: Feature, *, url: str, title: str | None = None) -
         feature_id=feature.id, url=url, title=title or None, position=(last or 0) + 1
     )
     save(link)
-    _record(actor, EventType.FEATURE_LINK_ADDED, feature, data=link.snapshot())
+    events.record_of(actor, EventType.FEATURE_LINK_ADDED, feature, data=link.snapshot())
     return link
 
 
@@ -49,14 +49,16 @@ def update(actor: Actor, feature: Feature, id: str, **changes: Unpack[Changes]) 
         setattr(link, name, value or None)
     after = link.snapshot()
     if after != before:
-        _record(actor, EventType.FEATURE_LINK_UPDATED, feature, pre_data=before, data=after)
+        events.record_of(
+            actor, EventType.FEATURE_LINK_UPDATED, feature, pre_data=before, data=after
+        )
     return after != before
 
 
 def remove(actor: Actor, feature: Feature, id: str) -> None:
     """Remove a link of a feature from ``lock_for_change``."""
     link = get(feature, id)
-    _record(actor, EventType.FEATURE_LINK_REMOVED, feature, pre_data=link.snapshot())
+    events.record_of(actor, EventType.FEATURE_LINK_REMOVED, feature, pre_data=link.snapshot())
     db.session.delete(link)
     db.session.flush()
 
@@ -79,7 +81,3 @@ def replace(actor: Actor, view: FeatureView, links: Collection[dict[str, Any]]) 
             add(actor, feature, **values)
             changed = True
     return changed
-
-
-def _record(actor: Actor, type: EventType, feature: Feature, **data: Any) -> None:
-    events.record(actor, type, project=feature.project_id, feature_name=feature.name, **data)

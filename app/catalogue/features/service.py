@@ -133,13 +133,7 @@ def create(
     projects.require_for_content(actor, project_id)
     feature = Feature(name=name, project_id=project_id, **settings)
     save(feature, if_taken=_taken(name))
-    events.record(
-        actor,
-        EventType.FEATURE_CREATED,
-        project=project_id,
-        feature_name=name,
-        data=feature.snapshot(),
-    )
+    events.record_of(actor, EventType.FEATURE_CREATED, feature, data=feature.snapshot())
     if first_tags:
         _add_tags(actor, feature, set(first_tags))
     uses = strategies.environments_of([project_id]).get(project_id, [])
@@ -153,13 +147,8 @@ def _add_tags(actor: Actor, feature: Feature, added: Collection[TagName]) -> Non
         raise Invalid.at("/tags", f"There are no tag types {listed(unknown)}.")
     rows = [{"feature_id": feature.id, "tag_id": id} for id in tags.make(added).values()]
     insert_all(rows, FeatureTag)
-    events.record(
-        actor,
-        EventType.FEATURE_TAGS_CHANGED,
-        project=feature.project_id,
-        feature_name=feature.name,
-        data={"added": [tag._asdict() for tag in sorted(added)], "removed": []},
-    )
+    data = {"added": [tag._asdict() for tag in sorted(added)], "removed": []}
+    events.record_of(actor, EventType.FEATURE_TAGS_CHANGED, feature, data=data)
 
 
 def check_name(name: str) -> None:
@@ -183,14 +172,7 @@ def update(actor: Actor, feature: Feature, **changes: Any) -> bool:
         setattr(feature, name, value)
     after = feature.snapshot()
     if after != before:
-        events.record(
-            actor,
-            EventType.FEATURE_UPDATED,
-            project=feature.project_id,
-            feature_name=feature.name,
-            pre_data=before,
-            data=after,
-        )
+        events.record_of(actor, EventType.FEATURE_UPDATED, feature, pre_data=before, data=after)
     return after != before
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -41,6 +41,16 @@ class End:
     pruned_digest: bytes
 
 
+class _Feature(Protocol):
+    """What the log says of a feature."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
+
+
 class Recorded(NamedTuple):
     """Events that this transaction has recorded."""
 
@@ -71,6 +81,25 @@ def record(
     """Record one change. ``pre_data`` and ``data``: the object before and after."""
     payload = EventPayload(project=project, feature_name=feature_name, data=data, pre_data=pre_data)
     record_all(actor, type, [payload], batch_id=batch_id)
+
+
+def record_of(
+    actor: Actor,
+    type: EventType,
+    feature: _Feature,
+    *,
+    data: dict[str, Any] | None = None,
+    pre_data: dict[str, Any] | None = None,
+) -> None:
+    """Record one change of a feature."""
+    record(
+        actor,
+        type,
+        project=feature.project_id,
+        feature_name=feature.name,
+        data=data,
+        pre_data=pre_data,
+    )
 
 
 def record_all(

@@ -1,7 +1,7 @@
 """The strategies of a feature in an environment: adding, changing, sorting and deleting them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Unpack
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -62,7 +62,7 @@ def add(
     save(strategy)
     _number([*present[:place], strategy, *present[place:]])
     queries.note_change([environment], found.id)
-    _record(actor, EventType.FEATURE_STRATEGY_ADDED, found, data=strategy.snapshot())
+    events.record_of(actor, EventType.FEATURE_STRATEGY_ADDED, found, data=strategy.snapshot())
     return strategy
 
 
@@ -94,7 +94,7 @@ def update(
         return False
     db.session.flush()
     queries.note_change([strategy.environment], found.id)
-    _record(actor, EventType.FEATURE_STRATEGY_UPDATED, found, pre_data=before, data=after)
+    events.record_of(actor, EventType.FEATURE_STRATEGY_UPDATED, found, pre_data=before, data=after)
     _switch_off_without_strategy(actor, found, strategy.environment)
     return True
 
@@ -107,7 +107,7 @@ def remove(actor: Actor, strategy: Strategy) -> None:
     db.session.flush()
     _number(queries.strategies_in(environment, [found.id]).get(found.id, []))
     queries.note_change([environment], found.id)
-    _record(actor, EventType.FEATURE_STRATEGY_REMOVED, found, pre_data=before)
+    events.record_of(actor, EventType.FEATURE_STRATEGY_REMOVED, found, pre_data=before)
     _switch_off_without_strategy(actor, found, environment)
 
 
@@ -136,7 +136,7 @@ def sort(
     after = [strategy.id for strategy in ordered]
     if after != before:
         queries.note_change([environment], found.id)
-        _record(
+        events.record_of(
             actor,
             EventType.FEATURE_STRATEGIES_SORTED,
             found,
@@ -215,22 +215,4 @@ def _switch_off_without_strategy(actor: Actor, feature: Feature, environment: st
     if is_on and not queries.with_strategy(environment, [feature.id]):
         queries.set_states(environment, [feature.id], enabled=False)
         data = {"environment": environment, "because": "no strategy is left"}
-        _record(actor, EventType.FEATURE_ENVIRONMENT_DISABLED, feature, data=data)
-
-
-def _record(
-    actor: Actor,
-    type: EventType,
-    feature: Feature,
-    *,
-    data: dict[str, Any] | None = None,
-    pre_data: dict[str, Any] | None = None,
-) -> None:
-    events.record(
-        actor,
-        type,
-        project=feature.project_id,
-        feature_name=feature.name,
-        data=data,
-        pre_data=pre_data,
-    )
+        events.record_of(actor, EventType.FEATURE_ENVIRONMENT_DISABLED, feature, data=data)

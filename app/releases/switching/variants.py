@@ -36,11 +36,10 @@ def replace(
         }
     )
     queries.set_variants(state.name, feature.id, variants)
-    events.record(
+    events.record_of(
         actor,
         EventType.FEATURE_ENVIRONMENT_VARIANTS_UPDATED,
-        project=feature.project_id,
-        feature_name=feature.name,
+        feature,
         pre_data={"environment": state.name, "variants": state.variants},
         data={"environment": state.name, "variants": variants},
     )
