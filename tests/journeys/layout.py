@@ -1,4 +1,8 @@
-"""What is measured of a page in the browser."""
+"""How a page looks in the browser, and what is measured of it."""
+
+from typing import Literal
+
+from playwright.sync_api import Page
 
 OUTSIDE = """() => {
   const isCut = (one) => one && (getComputedStyle(one).textOverflow === "ellipsis"
@@ -25,3 +29,18 @@ HEAD_TAKES = """() => Math.max(...[...document.querySelectorAll("main .head, mai
   .map((one) => one.getBoundingClientRect().bottom))
   - document.querySelector("main").getBoundingClientRect().top"""
 """How much of a page its heading takes, with its facts, actions and tabs."""
+_AWAIT_THEME = """theme => {
+  const query = matchMedia(`(prefers-color-scheme: ${theme})`);
+  window.themed = query.matches ||
+    new Promise((heard) => query.addEventListener("change", () => heard(true)));
+}"""
+
+
+def show_in(page: Page, theme: Literal["light", "dark"]) -> None:
+    """Show a page in a theme, and wait until its own scripts have followed.
+
+    Browsers change the colours first and tell scripts of it later. The listener here is the last.
+    """
+    page.evaluate(_AWAIT_THEME, theme)
+    page.emulate_media(color_scheme=theme)
+    page.evaluate("themed")

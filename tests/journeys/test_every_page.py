@@ -11,7 +11,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.journeys.instance import Instance
-from tests.journeys.layout import HEAD_TAKES, OUTSIDE
+from tests.journeys.layout import HEAD_TAKES, OUTSIDE, show_in
 from tests.journeys.places import PLACES, Place
 from tests.support.selection import Choose
 
@@ -42,12 +42,6 @@ ROWS = 8
 FEWER_ROWS = """most => document.querySelectorAll("tbody, .panel:has(> .event)").forEach((list) =>
   [...list.children].slice(most).forEach((row) => row.remove()))"""
 """Of many rows, axe looks at all only once: the others are like the first."""
-AWAIT_THEME = """theme => {
-  const query = matchMedia(`(prefers-color-scheme: ${theme})`);
-  window.themed = query.matches ||
-    new Promise((heard) => query.addEventListener("change", () => heard(true)));
-}"""
-"""A page's own listener, which came first, has then followed the theme too."""
 USUAL = re.compile(r"Failed to load resource: .* status of 4\d\d|Clear-Site-Data header .* Cleared")
 """What Chromium says of a refusal, and of a sign-out."""
 
@@ -103,9 +97,7 @@ def test_a_page_is_accessible(place: Place, page: Page, instance: Instance, by_t
     looked_for = [EVERYTHING, *by_turns([COLOURS, ALL_ELSE])]
     for width, theme, rules in LOOKS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate(AWAIT_THEME, theme)
-        page.emulate_media(color_scheme=theme)
-        page.evaluate("themed")
+        show_in(page, theme)
         assert page.evaluate(TOO_SMALL, SMALLEST) == []
         if rules in looked_for:
             assert page.evaluate(BARRIERS, rules) == [], f"{theme}, {width} wide"

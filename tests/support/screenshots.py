@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.journeys.instance import furnished
+from tests.journeys.layout import show_in
 from tests.journeys.places import PLACES
 from tests.support.chromium import open_browser
 
@@ -37,7 +38,7 @@ def main() -> None:
                 for width in (WIDE, NARROW) if name in MAIN or options.only else (WIDE,):
                     page.set_viewport_size({"width": width, "height": HEIGHT})
                     for theme in ("light", "dark"):
-                        page.emulate_media(color_scheme=theme)
+                        show_in(page, theme)
                         file = options.folder / f"{name}-{width}-{theme}.png"
                         page.screenshot(path=file, full_page=options.full)
 
