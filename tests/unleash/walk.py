@@ -20,12 +20,11 @@ OUTSIDE = ("/api/", "/edge/", "/health", "/ready")
 
 
 class Walk:
-    """``answers``: the first to each operation. ``faults``: what is wrong with it, or None."""
+    """``answers``: the first to each operation."""
 
     def __init__(self, admin: ApiClient) -> None:
         self.client = ApiClient(admin.app, admin.token, client_of_unleash=True)
         self.answers: dict[Operation, TestResponse] = {}
-        self.faults: dict[Operation, str | None] = {}
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of the answer."""
@@ -34,15 +33,20 @@ class Walk:
         assert operation is not None, f"{method} {full} is none of Unleash’s"
         answer = self.client.request(method, f"http://localhost{full}", json=body)
         self.answers.setdefault(operation, answer)
-        self.faults.setdefault(operation, self._fault(operation, answer))
         return answer.get_json(silent=True)
 
-    def _fault(self, operation: Operation, answer: TestResponse) -> str | None:
-        if answer.status_code not in operation.statuses:
-            return f"answers {answer.status_code}"
-        shape = operation.answer
-        is_json = shape is not None and answer.mimetype == "application/json"
-        return facts.problem(shape, answer.json) if is_json and shape else None
+    @property
+    def faults(self) -> dict[Operation, str | None]:
+        """What is wrong with each answer; None if it is as documented."""
+        return {operation: _fault(operation, answer) for operation, answer in self.answers.items()}
+
+
+def _fault(operation: Operation, answer: TestResponse) -> str | None:
+    if answer.status_code not in operation.statuses:
+        return f"answers {answer.status_code}"
+    shape = operation.answer
+    is_json = shape is not None and answer.mimetype == "application/json"
+    return facts.problem(shape, answer.json) if is_json and shape else None
 
 
 def walk(admin: ApiClient) -> Walk:
