@@ -14,7 +14,7 @@ PROJECTS = {"shop": "Shop", "search": "Search", "pay": "Payments"}
 FEATURES = 50
 COPY, ARCHIVED = "shop.copy", "shop.old"
 EVERYONE, NORDIC, GOLD, TESTER, NO_ONE = range(5)
-"""Whom a feature is for: the remainder of its number divided by 5."""
+"""Who gets a feature: its number divided by 5 leaves this remainder."""
 
 
 def name_of(number: int) -> str:

@@ -42,7 +42,7 @@ DIFFERS = {
     "POST /api/admin/tag-types": COLOUR,
     "PUT /api/admin/tag-types/{name}": COLOUR,
 }
-"""What differs, and why; ``FAULTS`` of the tests are what of it they can measure."""
+"""What differs, and why. ``FAULTS`` in the tests lists what they can measure of it."""
 
 
 def instead(operation: facts.Operation) -> str | None:
