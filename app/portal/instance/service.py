@@ -1,7 +1,7 @@
 """Which version of Flagstaff serves, and what changed in each."""
 
 import re
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -31,11 +31,17 @@ class Version(NamedTuple):
 def note_version(version: str) -> None:
     """Record which version serves from now on. After another one, that is an upgrade: an event."""
     db.session.execute(locked(sa.select(EventHead.id)))  # one server at a time
-    newest = sa.select(ServedVersion.version).order_by(ServedVersion.since.desc()).limit(1)
-    before = db.session.scalar(newest)
+    served = db.session.execute(
+        sa.select(ServedVersion.version, ServedVersion.since)
+        .order_by(ServedVersion.since.desc())
+        .limit(1)
+    ).one_or_none()
+    before = served.version if served else None
     if before == version:
         return
-    row = {"version": version, "since": utcnow()}
+    # Later than the one before, even in the same millisecond or if the clock was set back.
+    since = max(utcnow(), served.since + timedelta(milliseconds=1)) if served else utcnow()
+    row = {"version": version, "since": since}
     db.session.execute(upsert(ServedVersion, latest=("since",)).values(row))
     if before is not None:
         events.record(
