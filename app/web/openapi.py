@@ -15,8 +15,8 @@ from werkzeug.routing import Map, Rule
 from app.core import errors
 from app.core.permissions import Access, Need, Permission
 from app.core.words import KEY_PATTERN, camel_case
+from app.web.converters import IdConverter, KeyConverter, RefConverter
 from app.web.extended import PARAMETER
-from app.web.http import IdConverter, KeyConverter, RefConverter
 from app.web.schemas import Schema
 
 DRY_RUN = "DryRun"

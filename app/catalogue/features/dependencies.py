@@ -90,7 +90,7 @@ def add(
     )
     db.session.flush()
     if before is not None and same is None:
-        _record_removal(actor, child, before)
+        events.record_of(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, pre_data=before.rule())
     pre_data = same.rule() if same else None
     events.record_of(
         actor, EventType.FEATURE_DEPENDENCY_ADDED, child, pre_data=pre_data, data=after.rule()
@@ -129,7 +129,7 @@ def remove(actor: Actor, project_id: str, child_name: str, parent_name: str | No
         raise NotFound(f"{child_name} does not depend on {parent_name}.")
     if known is not None:
         db.session.execute(sa.delete(Dependency).where(Dependency.child_id == child.id))
-        _record_removal(actor, child, known)
+        events.record_of(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, pre_data=known.rule())
     return known is not None
 
 
@@ -155,8 +155,3 @@ def _exists(condition: sa.ColumnElement[bool]) -> bool:
 def _rule_of(child: Feature) -> Edge | None:
     """The feature's dependency on its parent, if it has one."""
     return next((edge for edge in queries.edges([child.id]) if edge.child_id == child.id), None)
-
-
-def _record_removal(actor: Actor, child: Feature, rule: Edge) -> None:
-    type = EventType.FEATURE_DEPENDENCY_REMOVED
-    events.record_of(actor, type, child, pre_data=rule.rule())
