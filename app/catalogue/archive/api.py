@@ -1,6 +1,6 @@
 from flask import Response
 
-from app.catalogue.archive import schemas, service
+from app.catalogue.archive import deletion, schemas, service
 from app.catalogue.archive.service import ArchivePlan
 from app.catalogue.features import service as features
 from app.core.permissions import Access, Permission
@@ -126,7 +126,7 @@ def delete(data: dict[str, list[str]], project_id: str) -> Response:
     All or none, for good: with their strategies, usage and tags. Their names are free again. 409
     if one is not archived. The event log keeps their events.
     """
-    service.delete(current_actor, project_id, data["features"])
+    deletion.delete(current_actor, project_id, data["features"])
     return no_body()
 
 
@@ -139,5 +139,5 @@ def delete_one(name: str) -> Response:
     """
     project_id = features.project_of(current_actor, name)
     current_actor.require(Permission.DELETE_FEATURE, project_id)
-    service.delete(current_actor, project_id, [name])
+    deletion.delete(current_actor, project_id, [name])
     return no_body()

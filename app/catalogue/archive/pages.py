@@ -5,7 +5,7 @@ from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.archive import service, words
+from app.catalogue.archive import deletion, service, words
 from app.catalogue.archive.drawing import draw
 from app.catalogue.archive.service import ArchivePlan
 from app.catalogue.features import selections
@@ -111,7 +111,7 @@ def delete(project_id: str) -> ResponseReturnValue:
     selection, form = _selection(project_id), ReasonForm()
     shown = signing.read("review", _deletion_of(project_id), request.form.get("plan", ""))
     names = selection.archived
-    if submitted(form, lambda: service.delete(current_actor, project_id, names, shown=shown)):
+    if submitted(form, lambda: deletion.delete(current_actor, project_id, names, shown=shown)):
         flash(f"{counted(len(names), 'feature')} deleted for good.", "ok")
         return redirect_to("feature_pages.index", project_id=project_id, archived="true")
     return _deletion_page(project_id, form, shown)
@@ -122,7 +122,7 @@ def _deletion_page(
 ) -> ResponseReturnValue:
     """``shown``: the names on the page that was confirmed, after a refusal; else None."""
     selection = _selection(project_id)
-    plan = service.preview_deletion(current_actor, project_id, selection.names)
+    plan = deletion.preview(current_actor, project_id, selection.names)
     return show_review(
         "catalogue/archive/delete.html",
         form,

@@ -1,4 +1,4 @@
-"""Archiving features, reviving them, and deleting archived ones, with previews."""
+"""Archiving features, with a preview, and reviving them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app.catalogue.features import deleting, queries
+from app.catalogue.features import queries
 from app.catalogue.features.models import ArchivedDependency, Dependency, Feature
 from app.catalogue.features.queries import Edge
 from app.catalogue.projects import service as projects
@@ -99,26 +99,6 @@ class Revived:
     parents: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionPlan:
-    """What deleting a set of features would do.
-
-    ``names``: the archived features of the set, sorted. ``active``: those that aren't archived.
-    ``missing``: names of no feature in this project. ``strategies``: how many are lost.
-    ``still_asked_for``: by applications, within ASKED_FOR.
-    """
-
-    ids: dict[str, int]
-    active: list[str]
-    missing: list[str]
-    strategies: int = 0
-    still_asked_for: list[AskedFor] = field(default_factory=list)
-
-    @property
-    def names(self) -> list[str]:
-        return sorted(self.ids)
-
-
 def plan(
     actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
 ) -> ArchivePlan:
@@ -132,8 +112,8 @@ def preview(
 ) -> ArchivePlan:
     """The plan, with the archivable features that applications still ask for."""
     found = plan(actor, project_id, features, detach=detach)
-    asked_for = _asked_for({name: found.ids[name] for name in found.archivable})
-    return replace(found, still_asked_for=asked_for)
+    wanted = {name: found.ids[name] for name in found.archivable}
+    return replace(found, still_asked_for=still_asked_for(wanted))
 
 
 def archive(
@@ -239,65 +219,7 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
     return Revived(sorted(archived), parents)
 
 
-def preview_deletion(actor: Actor, project_id: str, features: Collection[str]) -> DeletionPlan:
-    """What ``delete`` would do, and what would be lost."""
-    projects.require(actor, project_id)
-    found = _deletion(project_id, features)
-    number = strategies.count([*found.ids.values()])
-    return replace(found, strategies=number, still_asked_for=_asked_for(found.ids))
-
-
-def delete(
-    actor: Actor, project_id: str, features: Collection[str], *, shown: list[str] | None = None
-) -> None:
-    """Delete archived features for good, all or none. Their names are free again.
-
-    ``shown``: the names that were confirmed.
-
-    Raises:
-        ChangedSinceReview: when others than those in ``shown`` would be deleted.
-
-    """
-    projects.require_for_content(actor, project_id)
-    deleting.lock([*_deletion(project_id, features).ids.values()])
-    found = _deletion(project_id, features)  # current, now that the features are locked
-    if shown is not None and shown != found.names:
-        raise ChangedSinceReview
-    if found.missing:
-        raise NotFound(f"These features are not in project {project_id}: {listed(found.missing)}.")
-    if found.active:
-        raise Conflict(
-            f"These features are not archived: {listed(found.active)}. Archive them first."
-        )
-    ids = [*found.ids.values()]
-    tags = queries.tags_of(ids)
-    rows = [
-        row
-        for chunk in chunks(ids)
-        for row in db.session.scalars(sa.select(Feature).where(Feature.id.in_(chunk)))
-    ]
-    payloads = [
-        EventPayload(
-            project=project_id,
-            feature_name=row.name,
-            pre_data={**row.snapshot(), "tags": [str(tag) for tag in tags[row.id]]},
-        )
-        for row in sorted(rows, key=lambda row: row.name)
-    ]
-    deleting.delete(ids)
-    events.record_all(actor, EventType.FEATURE_DELETED, payloads, batch_id=events.new_batch())
-
-
-def _deletion(project_id: str, features: Collection[str]) -> DeletionPlan:
-    found = queries.find(project_id, features)
-    return DeletionPlan(
-        ids={name: one.id for name, one in found.items() if one.is_archived},
-        active=sorted(name for name, one in found.items() if not one.is_archived),
-        missing=sorted(set(features) - set(found)),
-    )
-
-
-def _asked_for(ids: dict[str, int]) -> list[AskedFor]:
+def still_asked_for(ids: dict[str, int]) -> list[AskedFor]:
     """Those of the features, by name, that applications still ask for."""
     demand, since = usage.demand([*ids.values()]), utcnow() - ASKED_FOR
     return [

@@ -3,6 +3,7 @@ from typing import Any
 
 import click
 
+from app.catalogue.archive import deletion
 from app.catalogue.archive import schemas as archive_schemas
 from app.catalogue.archive import service as archiving
 from app.catalogue.archive import words as archive_words
@@ -233,7 +234,7 @@ def revive(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
 def delete(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
     """Delete archived features for good, all or none. Their names are free again."""
     gone = sorted(set(_names_in(names)))
-    archiving.delete(actor, project, gone)
+    deletion.delete(actor, project, gone)
     return Output({"deleted": gone}, f"Deleted {len(gone)}: {', '.join(gone)}")
 
 
