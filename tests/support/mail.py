@@ -62,9 +62,14 @@ class _Controller(Controller):
         return self.served[-1]
 
     async def hang_up(self) -> None:
-        """Close what is open, and take no more: servers may still run, or have been killed."""
-        assert self.server is not None
-        self.server.close()
+        """Close what is open, and take no more: servers may still run, or have been killed.
+
+        The listening socket stays open until then: a closed server never connects the SMTP object
+        that it made for a client that was accepted just before.
+        """
+        assert isinstance(self.server, asyncio.Server)
+        for listening in self.server.sockets:
+            self.loop.remove_reader(listening)
         await asyncio.sleep(0)  # who was accepted just now is in ``served`` then
         while any(each.session is None or each.transport is not None for each in self.served):
             for each in self.served:
