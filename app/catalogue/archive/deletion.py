@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from app.catalogue.archive.service import AskedFor, still_asked_for
 from app.catalogue.features import deleting, queries
 from app.catalogue.features.models import Feature
+from app.catalogue.features.service import refuse_missing
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
 from app.core.actor import Actor
 from app.core.db import chunks, db
-from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.errors import ChangedSinceReview, Conflict
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
@@ -63,8 +64,7 @@ def delete(
     found = _plan(project_id, features)  # current, now that the features are locked
     if shown is not None and shown != found.names:
         raise ChangedSinceReview
-    if found.missing:
-        raise NotFound(f"These features are not in project {project_id}: {listed(found.missing)}.")
+    refuse_missing(project_id, found.missing)
     if found.active:
         raise Conflict(
             f"These features are not archived: {listed(found.active)}. Archive them first."

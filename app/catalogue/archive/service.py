@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from app.catalogue.features import queries
 from app.catalogue.features.models import ArchivedDependency, Dependency, Feature
 from app.catalogue.features.queries import Edge
+from app.catalogue.features.service import refuse_missing
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
@@ -141,8 +142,7 @@ def archive(
     plan = _plan(actor, project_id, features, detach)  # current, now that the features are locked
     if shown is not None and shown != plan.facts:
         raise ChangedSinceReview
-    if missing := plan.unknown + plan.elsewhere:
-        raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
+    refuse_missing(project_id, plan.unknown + plan.elsewhere)
     if plan.blocked:
         children = {child for children in plan.blocked.values() for child in children}
         raise Conflict(
@@ -189,9 +189,7 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
     """
     projects.require_for_content(actor, project_id)
     found = queries.find(project_id, features)
-    unknown = set(features) - set(found)
-    if unknown:
-        raise NotFound(f"These features are not in project {project_id}: {listed(unknown)}.")
+    refuse_missing(project_id, set(features) - found.keys())
     asked = {feature.id for feature in found.values()}
     stored = _stored_dependencies(asked)
     queries.lock({*asked, *stored, *(row.parent_id for row in stored.values())})

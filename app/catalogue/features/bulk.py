@@ -7,17 +7,16 @@ from typing import Any, TypedDict
 
 import sqlalchemy as sa
 
-from app.catalogue.features import queries
+from app.catalogue.features import queries, service
 from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.models import Feature, FeatureType
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.db import chunks, db
-from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.errors import ChangedSinceReview, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.words import listed
 
 
 class Settings(TypedDict, total=False):
@@ -158,10 +157,8 @@ def _refuse_missing_or_archived(
     project_id: str, edits: Collection[Edit], found: dict[str, Feature]
 ) -> None:
     names = {name for edit in edits for name in edit.features}
-    if missing := names - found.keys():
-        raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
-    if archived := [name for name in names if found[name].archived_at is not None]:
-        raise Conflict(f"These features are archived: {listed(archived)}. Revive them first.")
+    service.refuse_missing(project_id, names - found.keys())
+    service.refuse_archived([name for name in names if found[name].archived_at is not None])
 
 
 def _by_name(edits: Collection[Edit]) -> list[tuple[str, Settings]]:

@@ -190,6 +190,18 @@ def lock_for_change(actor: Actor, project_id: str, name: str) -> Feature:
     return feature
 
 
+def refuse_missing(project_id: str, names: Collection[str]) -> None:
+    """Refuse names that no feature of this project has."""
+    if names:
+        raise NotFound(f"These features are not in project {project_id}: {listed(names)}.")
+
+
+def refuse_archived(names: Collection[str]) -> None:
+    """Refuse to change features that are archived."""
+    if names:
+        raise Conflict(f"These features are archived: {listed(names)}. Revive them first.")
+
+
 def find(
     project_id: str, name: str, *, field: str | None = None, for_change: bool = False
 ) -> Feature:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from app.catalogue.features import queries
 from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.models import Feature
+from app.catalogue.features.service import refuse_missing
 from app.catalogue.projects import service as projects
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
@@ -22,7 +23,6 @@ from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.events.service import EventPayload
 from app.core.statements import Condition, OnList
-from app.core.words import listed
 
 
 @dataclass(slots=True)
@@ -161,8 +161,7 @@ def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, s
     projects.require_for_content(actor, project_id)
     wanted = {name for edit in edits for name in edit.features}
     found = queries.find(project_id, wanted, for_change=True)
-    if missing := wanted - set(found):
-        raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
+    refuse_missing(project_id, wanted - found.keys())
     return {feature.id: name for name, feature in found.items()}
 
 

@@ -7,17 +7,17 @@ from types import MappingProxyType
 from app.catalogue.features import queries as features
 from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.queries import Found
+from app.catalogue.features.service import refuse_archived, refuse_missing
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.catalogue.strategies import queries, words
 from app.catalogue.strategies.models import Copy, Strategy
 from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
-from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.errors import ChangedSinceReview, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.words import listed
 from app.releases.switching import defaults
 
 
@@ -106,10 +106,8 @@ def switch(
     # Locked first, so that the plan is still true when it is carried out.
     found = features.find(project_id, names, for_change=True)
     plan = _plan(project, environment, names, found, on=on)
-    if plan.unknown:
-        raise NotFound(f"These features are not in project {project_id}: {listed(plan.unknown)}.")
-    if plan.archived:
-        raise Conflict(f"These features are archived: {listed(plan.archived)}. Revive them first.")
+    refuse_missing(project_id, plan.unknown)
+    refuse_archived(plan.archived)
     if shown is not None and shown != plan.facts:
         raise ChangedSinceReview
     batch_id = events.new_batch()
