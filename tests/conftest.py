@@ -30,6 +30,7 @@ pytest_plugins = [
     "tests.support.selection",
     "tests.support.servers",
     "tests.support.sign_in",
+    "tests.support.streams",
     "tests.support.unleash",
     "tests.support.webhooks",
     "tests.support.writes",

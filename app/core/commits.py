@@ -1,34 +1,93 @@
 """Detect commits to the database by any process."""
 
+import math
 import os
 import sqlite3
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from contextlib import closing
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
 
 from app.core.db import db, has_one_writer, times_written
+from app.core.events.writing import CHANNEL
 
-Version = tuple[str, int, int]
-"""(database, number of the watching connection, value that changes with every commit)."""
+POLL_SECONDS = 0.5
+"""How long PostgreSQL is left alone by those who want its last commit but hear of none."""
+LISTENING_POLL_SECONDS = 5.0
+"""The same while notifications of commits arrive. It makes good those that are lost."""
+LISTEN_SECONDS = 0.5
+"""Interval between two checks of whether to go on listening."""
+
+
+class Version(NamedTuple):
+    """What a process knows of commits without asking the database.
+
+    ``watcher``: number of the connection that watches. Values of two aren't comparable.
+    ``value``: changes with every commit that is noticed. ``seconds``: after which to ask the
+    database nevertheless, as commits could have been missed.
+    """
+
+    database: str
+    watcher: int
+    value: int
+    seconds: float
+
+
+class Notifications:
+    """Counts the notifications by which PostgreSQL tells of commits that record events."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.listener = 0
+        """Number of the connection that listens; 0 if there is none."""
+        self._connections = 0
+
+    def listen(self, engine: sa.Engine, is_ended: Callable[[], bool]) -> bool:
+        """Count until ``is_ended``. Return False if a pooler keeps notifications back.
+
+        Raises:
+            sqlalchemy.exc.SQLAlchemyError, psycopg.Error: when the connection fails.
+
+        """
+        pooled = engine.raw_connection()
+        connection: Any = pooled.driver_connection
+        pooled.detach()  # it is for this alone
+        with closing(connection):
+            connection.autocommit = True
+            [[process]] = connection.execute("SELECT pg_backend_pid()")
+            if process != connection.info.backend_pid:
+                return False  # PgBouncer gives each statement to any of its own connections
+            connection.execute(f"LISTEN {CHANNEL}")
+            self._connections += 1
+            self.listener = self._connections
+            try:
+                while not is_ended():
+                    for _ in connection.notifies(timeout=LISTEN_SECONDS):
+                        self.number += 1
+            finally:
+                self.listener = 0
+        return True
 
 
 class DataVersion:
-    """Reads SQLite's ``PRAGMA data_version``, which changes when another connection commits.
+    """Detects commits: on SQLite those of all processes, by ``PRAGMA data_version``.
 
-    That takes a few microseconds. The connection does nothing else, so every commit is another
-    connection's. PostgreSQL has no such counter: there, only commits of this process are detected.
+    It changes when another connection commits, and takes a few microseconds. The connection does
+    nothing else, so every commit is another connection's. On PostgreSQL, commits of this process
+    are detected, and those that ``notifications`` tell of.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, notifications: Notifications | None = None) -> None:
+        self._notifications = notifications or Notifications()
         self._lock = threading.Lock()
         self._watchers: dict[tuple[int, str], sqlite3.Connection] = {}
         self._opened = 0
 
     def version(self, engine: sa.Engine) -> Version:
-        """Value that changes with every commit; on PostgreSQL only with those of this process.
+        """Value that changes with every commit that is detected.
 
         Raises:
             sqlite3.Error: while the database is unavailable.
@@ -36,16 +95,18 @@ class DataVersion:
         """
         database = str(engine.url.database)
         if engine.dialect.name != "sqlite":
-            return database, 0, times_written()
+            told = self._notifications
+            seconds = LISTENING_POLL_SECONDS if told.listener else POLL_SECONDS
+            return Version(database, told.listener, times_written() + told.number, seconds)
         with self._lock:
             watcher = self._watchers.get((os.getpid(), database))
             if watcher is None:
                 watcher = sqlite3.connect(database, check_same_thread=False, isolation_level=None)
                 self._watchers[os.getpid(), database] = watcher
-                self._opened += 1  # values of two connections aren't comparable
+                self._opened += 1
                 event.listen(engine, "engine_disposed", self._close, once=True)
             version: int = watcher.execute("PRAGMA data_version").fetchone()[0]
-            return database, self._opened, version
+            return Version(database, self._opened, version, math.inf)
 
     def _close(self, engine: sa.Engine) -> None:
         """Close the watcher: SQLite removes its -wal file only with the last connection."""
@@ -82,7 +143,7 @@ class CommitCache(Generic[T]):
             version = self._watch.version(db.engine)
         except sqlite3.Error:
             return read()  # it raises the error that clients get while the database is unavailable
-        place = (version[0], key)
+        place = (version.database, key)
         cached = self._entries.get(place)
         if cached is not None and cached[0] == version:
             return cached[1]

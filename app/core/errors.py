@@ -256,6 +256,28 @@ class TooManyRequests(DomainError):
         self.headers = {"Retry-After": str(seconds)}
 
 
+class TooManyStreams(DomainError):
+    """SDKs take this status as the advice to ask at intervals."""
+
+    status = 429
+    name = "TooManyStreamsError"
+    title = "Too many streams"
+    when = "The server keeps as many streams open as it can, for this token, or for this address."
+    remedy = "Ask for features at intervals. SDKs do so by themselves after this answer."
+
+    def __init__(self) -> None:
+        super().__init__("Too many streams are open. Ask for features at intervals.")
+        self.headers = {"Retry-After": "60"}
+
+
+class NotOffered(DomainError):
+    status = 501
+    name = "NotImplementedError"
+    title = "Not offered by this server"
+    when = "Streams were asked for where another server than Flagstaff’s own runs it."
+    remedy = "Ask for features at intervals, or run flagstaff serve. SDKs do the former."
+
+
 class Failure(DomainError):
     """A fault of Flagstaff itself."""
 

@@ -69,6 +69,10 @@ class Metrics:
         """Set how many features the engine could not evaluate when it last read them."""
         self._not_evaluated.set(features)
 
+    def note_streams(self, number: int) -> None:
+        """Set how many event streams this process has open."""
+        self._streams.set(number)
+
     def note_process(self, *, waiting: int, busy: int, memory: int) -> None:
         """Set the load of this process now: requests, threads, and ``memory`` in bytes."""
         self._workers.set(1)
@@ -140,4 +144,5 @@ class Metrics:
         self._workers = gauge("workers", "Processes that serve.")
         self._waiting = gauge("requests_waiting", "Requests that wait for a thread.")
         self._busy = gauge("threads_busy", "Threads that are handling a request.")
+        self._streams = gauge("open_streams", "Event streams that are open.")
         self._memory = gauge("resident_memory_bytes", "Memory of each process.", "liveall")

@@ -99,6 +99,12 @@ class Subject:
         path = f"{API}/projects/{self.project}/bulk_features/environments/{ENVIRONMENT}/on"
         self._call("POST", path, self.token, {"features": names})
 
+    def switch(self, number: int, *, on: bool) -> None:
+        """Switch one feature."""
+        place = f"features/{self.feature(number)}/environments/{ENVIRONMENT}"
+        path = f"{API}/projects/{self.project}/{place}/{'on' if on else 'off'}"
+        self._call("POST", path, self.token)
+
     def new_token(self, type: str) -> str:
         """An SDK token for all projects."""
         new = {"tokenName": secrets.token_hex(8), "type": type, "environment": ENVIRONMENT}

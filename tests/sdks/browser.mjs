@@ -25,10 +25,11 @@ window.readWithUnleash = async (url, clientKey, context) => {
   await client.start();
 };
 
-window.readWithOpenFeature = async (url, token, context) => {
+window.readWithOpenFeature = async (url, token, context, changeDetection) => {
   const provider = new OFREPWebProvider({
     baseUrl: url,
-    pollInterval: 1000,
+    pollInterval: changeDetection === "polling" ? 1000 : 0,
+    changeDetection,
     headers: [["Authorization", `Bearer ${token}`]],
   });
   await OpenFeature.setContext(context);

@@ -20,7 +20,7 @@ class Errors(logging.Handler):
 
 
 logging.getLogger("UnleashClient").addHandler(Errors(logging.WARNING))
-url, token = sys.argv[1:]
+url, token, *modes = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
     client = UnleashClient(
         url=f"{url}/api",
@@ -28,6 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
         custom_headers={"Authorization": token},
         refresh_interval=1,
         metrics_interval=1,
+        experimental_mode={"type": "streaming"} if modes == ["streaming"] else None,
         cache=FileCache("python-app", directory=folder),
     )
     client.initialize_client()

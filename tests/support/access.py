@@ -58,6 +58,7 @@ NEEDS = {
     ("GET", "/.well-known/change-password"): PUBLIC,
     ("GET", "/robots.txt"): PUBLIC,
     ("POST", "/arrival"): PUBLIC,  # with a proof of its own, as there
+    ("POST", "/arrival/stream"): PUBLIC,
     ("GET", "/api/admin/user"): TOKEN,
     ("GET", "/api/admin/user/profile"): TOKEN,
     ("GET", "/api/admin/user/roles"): TOKEN,

@@ -65,8 +65,8 @@ def _configuration(folder: Path, own: int, ports: tuple[int, ...], settings: dic
     with app.app_context():
         text = EXAMPLES["nginx"].text(app.config["SETTINGS"])
     text = text.partition("server {\n    listen 80;")[0]
-    text = re.sub(r" +listen \[::\]:443 ssl;\n", "", text)
-    text = text.replace("listen 443 ssl;", f"listen 127.0.0.1:{own} ssl;")
+    text = re.sub(r" +listen \[::\]:443 ssl http2;\n", "", text)
+    text = text.replace("listen 443 ssl http2;", f"listen 127.0.0.1:{own} ssl http2;")
     text = re.sub(r"/etc/ssl/\w+/flagstaff\.(\w+)", rf"{folder}/\1", text)
     line = "    server 127.0.0.1:4242 max_fails=1 fail_timeout=5s;\n"
     assert line in text

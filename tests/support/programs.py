@@ -49,12 +49,22 @@ def run(sdks: dict[str, list[str]], language: str, program: str, job: dict[str, 
 
 
 class Watcher:
-    """A program that polls for the feature ``cart`` and says when its answer changes."""
+    """A program that reads the feature ``cart`` and says when its answer changes.
 
-    def __init__(self, sdks: dict[str, list[str]], language: str, server: Server, token: str):
+    ``modes``: how the SDK learns of changes, if it isn't by polling.
+    """
+
+    def __init__(
+        self,
+        sdks: dict[str, list[str]],
+        language: str,
+        server: Server,
+        token: str,
+        *modes: str,
+    ) -> None:
         executable, file = sdks[language]
         self.process = subprocess.Popen(
-            [executable, str(SDKS / file.format("watch")), server.address, token],
+            [executable, str(SDKS / file.format("watch")), server.address, token, *modes],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -88,12 +98,12 @@ class Watcher:
 
 
 @pytest.fixture
-def watch(sdks: dict[str, list[str]]) -> Iterator[Callable[[str, Server, str], Watcher]]:
+def watch(sdks: dict[str, list[str]]) -> Iterator[Callable[..., Watcher]]:
     """Starts programs, and ends them."""
     started: list[Watcher] = []
 
-    def begin(language: str, server: Server, token: str) -> Watcher:
-        started.append(Watcher(sdks, language, server, token))
+    def begin(language: str, server: Server, token: str, *modes: str) -> Watcher:
+        started.append(Watcher(sdks, language, server, token, *modes))
         return started[-1]
 
     yield begin

@@ -2,14 +2,16 @@
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.catalogue.usage.service import Report
+from app.core.db import db
 from tests.support.clients import ApiClient
 
 SPEC = {"Unleash-Client-Spec": "5.2.0"}
@@ -123,3 +125,27 @@ def new_front(new_sdk: Callable[..., Sdk]) -> Callable[..., Front]:
         return Front(sdk.app, sdk.token)
 
     return make
+
+
+@pytest.fixture
+def away(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Puts the database out of reach, and back."""
+    monkeypatch.setattr("app.delivery.sdk.source.RETRY_SECONDS", 0)
+
+    def switch(*, is_away: bool) -> None:
+        with app.app_context():
+            engine = db.engine
+        if is_away:
+            sa.event.listen(engine, "before_cursor_execute", _fail)
+        else:
+            sa.event.remove(engine, "before_cursor_execute", _fail)
+
+    yield switch
+    with app.app_context():
+        if sa.event.contains(db.engine, "before_cursor_execute", _fail):
+            switch(is_away=False)
+    assert Sdk(app, "*:production.nope").get().status_code == 401  # it is noticed to be back
+
+
+def _fail(*_: object) -> None:
+    raise sa.exc.OperationalError("", {}, Exception("connection lost"))

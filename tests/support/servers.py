@@ -5,6 +5,7 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,14 @@ from tests.support.processes import ALWAYS, free_port
 TOKEN = "bootstrap-token-of-the-tests-0123456789"
 SERVE = (EXECUTABLE, "serve")
 SECRET_KEY = "the-same-for-all-of-them-0123456789"
+
+
+def serving_with(module: str, **limits: float) -> list[str]:
+    """A command that serves with other limits in a module, so that a test reaches them soon."""
+    lines = ["import importlib", f"module = importlib.import_module({module!r})"]
+    lines += [f"module.{name} = {value}" for name, value in limits.items()]
+    lines += ["from app.operations.cli import main", "main()"]
+    return [sys.executable, "-c", "\n".join(lines), "serve"]
 
 
 def until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:

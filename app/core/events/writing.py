@@ -16,6 +16,8 @@ from app.core.statements import Prepared, send
 OWN = ("project", "feature_name", "data", "pre_data")
 NUMBERED = ("id", "digest")
 SHARED = tuple(name for name in Event.__table__.columns.keys() if name not in OWN + NUMBERED)  # noqa: SIM118 - columns are no dict
+CHANNEL = "flagstaff_events"
+"""Where PostgreSQL notifies of a commit that appended events."""
 
 _quoted = json.encoder.encode_basestring_ascii
 
@@ -125,5 +127,5 @@ _APPEND = f"""
 WITH recorded AS (
     {_insert(f"SELECT own.*, {', '.join(map(_cast, SHARED))} FROM unnest({_ARRAYS}) AS own")}
 )
-UPDATE event_heads SET last_id = %s, digest = %b
+UPDATE event_heads SET last_id = %s, digest = %b RETURNING pg_notify('{CHANNEL}', '')
 """  # noqa: S608 - of names of columns

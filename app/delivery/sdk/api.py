@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.errors import DomainError, Failure, Unavailable
 from app.core.logs import log_request
+from app.core.streaming import STREAM
 from app.delivery.sdk.callers import Callers
 from app.delivery.sdk.client import CLIENT, VALIDATE, ClientApi
 from app.delivery.sdk.frontend import FRONTEND, FrontendApi
@@ -23,6 +24,7 @@ from app.delivery.sdk.http import Answer, Face
 from app.delivery.sdk.ofrep import OFREP, OfrepApi
 from app.delivery.sdk.reports import Reports
 from app.delivery.sdk.source import Source
+from app.delivery.sdk.streams import Streams
 from app.web.http import AGAIN, AgainWhile
 from app.web.metrics import Metrics
 
@@ -40,15 +42,17 @@ def init_app(app: Flask) -> None:
     reports = Reports()
     source = Source(app.app_context, metrics.note_not_evaluated)
     callers, max_bytes = Callers(source, reports), app.config["MAX_CONTENT_LENGTH"]
-    client = ClientApi(source, callers, reports, max_bytes=max_bytes)
+    streams = Streams(source, reports, metrics.note_streams)
+    client = ClientApi(source, callers, reports, streams, max_bytes=max_bytes)
     faces: dict[str, Face] = {
         CLIENT: client,
         VALIDATE: client,
         FRONTEND: FrontendApi(source, callers, reports, max_bytes=max_bytes),
-        OFREP: OfrepApi(source, callers, max_bytes=max_bytes),
+        OFREP: OfrepApi(source, callers, streams, app.config["SECRET_KEY"], max_bytes=max_bytes),
     }
     app.extensions["flagstaff.reports"] = reports
     app.extensions["flagstaff.source"] = source
+    app.extensions["flagstaff.streams"] = streams
     app.wsgi_app = SdkApi(app.wsgi_app, faces, source, metrics)  # type: ignore[method-assign] # Flask's way
 
 
@@ -105,11 +109,17 @@ class SdkApi:
         headers.append(NOSNIFF)
         if (age := self._source.age) is not None:
             headers.append(("Age", str(age)))
+        start_response(answer.status, headers)
+        return self._body(environ, face, answer)
+
+    def _body(self, environ: WSGIEnvironment, face: Face, answer: Answer) -> Iterable[bytes]:
+        if answer.on_open is not None:
+            environ[STREAM](answer.on_open)
+            return ()
         # The server can repeat a 304 on this connection without parsing the request.
         again: AgainWhile | None = environ.get(AGAIN)
         if again is not None and answer.still_holds is not None:
             again(partial(self._holds_again, face.name, answer.still_holds))
-        start_response(answer.status, headers)
         return [answer.body] if environ["REQUEST_METHOD"] != "HEAD" else []
 
     def _holds_again(self, face: str, still_holds: Callable[[], bool]) -> bool:

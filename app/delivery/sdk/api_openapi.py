@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 
 from app.core.permissions import Access
 from app.core.words import camel_case
-from app.delivery.sdk.client import CLIENT, FEATURES, VALIDATE
+from app.delivery.sdk.client import CLIENT, DELTA, FEATURES, STREAMING, VALIDATE
 from app.delivery.sdk.frontend import FRONTEND
-from app.delivery.sdk.ofrep import FLAGS
+from app.delivery.sdk.ofrep import CONFIG_ETAG, FLAGS, STREAM_PATH
 from app.delivery.sdk.schemas import (
     FrontendContext,
     FrontendFeatures,
+    OfrepChange,
     OfrepContext,
     OfrepError,
     OfrepFlag,
     OfrepFlags,
     SdkBulkMetrics,
+    SdkDelta,
     SdkFeature,
     SdkFeatures,
     SdkMetrics,
@@ -34,6 +36,7 @@ FOR_ALL = Access.PUBLIC.value
 FOR_SDKS = "an SDK token"
 FOR_CLIENTS = "an SDK token of the type client"
 FOR_BROWSERS = "an SDK token of the type frontend"
+BY_ADDRESS = "an address from an answer about all features"
 
 _CHOICE = {
     "project": "Only features of this project.",
@@ -43,6 +46,8 @@ _CHOICE = {
 _IN_ADDRESS = {
     "userId": "A field of the context. Any other can stand beside it: `properties[country]`."
 }
+_TOLD = {CONFIG_ETAG: "The `etag` of an event: the answer is at least as new as this."}
+_SIGNED = {"token": "As `eventStreams` has it. Valid for one to two hours."}
 _REGISTRATION = {
     "appName": "web-shop",
     "instanceId": "host-1",
@@ -80,7 +85,10 @@ BODIES: Mapping[type[Schema], Any] = {
 
 
 class _Address(NamedTuple):
-    """``answer``: the schema of a 200, or the status of an answer without a body."""
+    """``answer``: the schema of a 200, or the status of an answer without a body.
+
+    ``is_stream``: the response stays open, and ``answer`` is the data of its events.
+    """
 
     method: str
     path: str
@@ -89,12 +97,14 @@ class _Address(NamedTuple):
     answer: type[Schema] | int
     body: type[Schema] | None = None
     query: Mapping[str, str] = MappingProxyType({})
+    is_stream: bool = False
 
     def described(self) -> dict[str, Any]:
         status, body = (self.answer, None) if isinstance(self.answer, int) else (200, self.answer)
         answered: dict[str, Any] = {"description": HTTPStatus(status).phrase}
         if body is not None:
-            answered["content"] = _json(body)
+            kind = "text/event-stream" if self.is_stream else "application/json"
+            answered["content"] = {kind: {"schema": body}}
         words = re.findall(r"\w+", f"{self.method}{self.path.replace('key:', '')}")
         found: dict[str, Any] = {
             "operationId": camel_case("_".join(words)),
@@ -107,7 +117,7 @@ class _Address(NamedTuple):
             ],
             "responses": {status: answered} | self._refusals(),
         }
-        if self.needs == FOR_ALL:
+        if self.needs in {FOR_ALL, BY_ADDRESS}:
             found["security"] = []
         if self.body is not None:
             content = _json(self.body, example=BODIES[self.body])
@@ -122,6 +132,8 @@ class _Address(NamedTuple):
             statuses |= {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
         if "<" in self.path:
             statuses |= {HTTPStatus.NOT_FOUND}
+        if self.is_stream:
+            statuses |= {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_IMPLEMENTED}
         refusals: dict[int, Any] = {status.value: status.name for status in sorted(statuses)}
         if self.body is OfrepContext:
             error = {"description": "The code says why.", "content": _json(OfrepError)}
@@ -146,6 +158,17 @@ ADDRESSES = [
         _CHOICE,
     ),
     _Address("get", _FEATURE, "Read a feature with its strategies", FOR_CLIENTS, SdkFeature),
+    _Address("get", DELTA, "List what has changed", FOR_CLIENTS, SdkDelta, None, _CHOICE),
+    _Address(
+        "get",
+        STREAMING,
+        "Receive changes as they happen",
+        FOR_CLIENTS,
+        SdkDelta,
+        None,
+        _CHOICE,
+        is_stream=True,
+    ),
     _Address("post", f"{CLIENT}/register", _STARTS, FOR_CLIENTS, 202, SdkRegistration),
     _Address("post", f"{CLIENT}/metrics", _COUNTS, FOR_CLIENTS, 202, SdkMetrics),
     _Address(
@@ -160,8 +183,18 @@ ADDRESSES = [
     _Address("post", FRONTEND, "List what is on", FOR_BROWSERS, FrontendFeatures, FrontendContext),
     _Address("post", f"{FRONTEND}/client/register", _STARTS, FOR_BROWSERS, 200, SdkRegistration),
     _Address("post", f"{FRONTEND}/client/metrics", _COUNTS, FOR_BROWSERS, 200, SdkMetrics),
-    _Address("post", FLAGS, "Evaluate all features", FOR_SDKS, OfrepFlags, OfrepContext),
+    _Address("post", FLAGS, "Evaluate all features", FOR_SDKS, OfrepFlags, OfrepContext, _TOLD),
     _Address("post", _FLAG, "Evaluate a feature", FOR_SDKS, OfrepFlag, OfrepContext),
+    _Address(
+        "get",
+        STREAM_PATH,
+        "Receive a notice of each change",
+        BY_ADDRESS,
+        OfrepChange,
+        None,
+        _SIGNED,
+        is_stream=True,
+    ),
     _Address("post", VALIDATE, "List the valid ones of tokens", FOR_ALL, ValidTokens, SentTokens),
 ]
 

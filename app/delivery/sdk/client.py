@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
@@ -20,16 +21,20 @@ from app.delivery.sdk.http import (
     Header,
     body_of,
     delivered,
+    held_by,
     json_answer,
     refused,
 )
-from app.delivery.sdk.payloads import FeatureQuery
+from app.delivery.sdk.payloads import Answers, FeatureQuery
 from app.delivery.sdk.reports import Caller, Reports
 from app.delivery.sdk.source import Reader, Source
+from app.delivery.sdk.streams import Streams, Subscription, event
 
 CLIENT = "/api/client"
 VALIDATE = "/edge/validate"
 FEATURES = f"{CLIENT}/features"
+DELTA = f"{CLIENT}/delta"
+STREAMING = f"{CLIENT}/streaming"
 INLINED_BEFORE = (4, 2, 0)
 """The version of the client specification that introduced segments."""
 SPOKEN = "8.2.0"
@@ -44,15 +49,24 @@ class ClientApi:
     name = "sdk"
 
     def __init__(
-        self, source: Source, callers: Callers, reports: Reports, *, max_bytes: int
+        self,
+        source: Source,
+        callers: Callers,
+        reports: Reports,
+        streams: Streams,
+        *,
+        max_bytes: int,
     ) -> None:
         self._source, self._callers, self._reports = source, callers, reports
+        self._streams = streams
         self._max_bytes = max_bytes
-        self._posts: dict[str, Callable[[WSGIEnvironment], Answer]] = {
-            f"{CLIENT}/register": self._register,
-            f"{CLIENT}/metrics": self._count,
-            f"{CLIENT}/metrics/bulk": self._count_many,
-            VALIDATE: self._validate,
+        self._routes: dict[str, tuple[str, Callable[[WSGIEnvironment], Answer]]] = {
+            DELTA: ("GET", self._delta),
+            STREAMING: ("GET", self._stream),
+            f"{CLIENT}/register": ("POST", self._register),
+            f"{CLIENT}/metrics": ("POST", self._count),
+            f"{CLIENT}/metrics/bulk": ("POST", self._count_many),
+            VALIDATE: ("POST", self._validate),
         }
 
     def answer(self, path: str, environ: WSGIEnvironment) -> Answer:
@@ -61,12 +75,12 @@ class ClientApi:
             if method not in {"GET", "HEAD"}:
                 raise MethodNotAllowed("GET, HEAD")
             return self._features(environ, path.removeprefix(FEATURES)[1:])
-        post = self._posts.get(path)
-        if post is None:
+        if path not in self._routes:
             raise NotFound("There is nothing at this address.")
-        if method != "POST":
-            raise MethodNotAllowed("POST")
-        return post(environ)
+        allowed, answer = self._routes[path]
+        if method != allowed:
+            raise MethodNotAllowed(allowed)
+        return answer(environ)
 
     def refusal(self, error: DomainError, _path: str) -> Answer:
         return refused(error)
@@ -75,6 +89,36 @@ class ClientApi:
         return ()
 
     def _features(self, environ: WSGIEnvironment, name: str) -> Answer:
+        reader, caller, query = self._asked(environ)
+        answers = self._source.answers(reader.environment)
+        payload = answers.one(name, query) if name else answers.all(query)
+        if payload is None:
+            raise NotFound(f"There is no feature {name!r} that this token can read.")
+        answer = delivered(environ, payload, FRESH, VARY)
+        return answer if name else self._repeatable(answer, reader, caller, query, payload.etag)
+
+    def _delta(self, environ: WSGIEnvironment) -> Answer:
+        """Return what has changed since the payload that the SDK has."""
+        reader, caller, query = self._asked(environ, by_reference=True)
+        held = held_by(environ)
+        payload = self._source.answers(reader.environment).delta(query, held[0] if held else "")
+        answer = delivered(environ, payload, FRESH, VARY)
+        return self._repeatable(answer, reader, caller, query, payload.etag)
+
+    def _stream(self, environ: WSGIEnvironment) -> Answer:
+        """Return what has changed since the SDK's last event, and keep the response open."""
+        reader, caller, query = self._asked(environ, by_reference=True)
+        held = environ.get("HTTP_LAST_EVENT_ID", "")
+        payload = self._source.answers(reader.environment).delta(query, held)
+        address = environ.get("REMOTE_ADDR", "")
+        asked = Subscription(reader, caller, address, query, _updated, payload.etag)
+        first = event(b"unleash-connected", payload.etag, payload.body)
+        return self._streams.open(environ, asked, first)
+
+    def _asked(
+        self, environ: WSGIEnvironment, *, by_reference: bool = False
+    ) -> tuple[Reader, Caller | None, FeatureQuery]:
+        """Return who asks, and for what. ``by_reference``: with segments, which deltas need."""
         reader = self._reader(environ)
         caller = Caller.of(
             environ.get("HTTP_UNLEASH_APPNAME"),
@@ -84,15 +128,21 @@ class ClientApi:
         )
         self._reports.note_caller(reader, caller)
         query = _query(environ, reader)
-        answers = self._source.answers(reader.environment)
-        payload = answers.one(name, query) if name else answers.all(query)
-        if payload is None:
-            raise NotFound(f"There is no feature {name!r} that this token can read.")
-        answer = delivered(environ, payload, FRESH, VARY)
-        if answer.status == NOT_MODIFIED and not name:
-            holds = partial(self._still_holds, reader, caller, query, payload.etag)
-            return answer._replace(still_holds=holds)
-        return answer
+        return reader, caller, replace(query, is_inlined=False) if by_reference else query
+
+    def _repeatable(
+        self,
+        answer: Answer,
+        reader: Reader,
+        caller: Caller | None,
+        query: FeatureQuery,
+        etag: str,
+    ) -> Answer:
+        """Let the server repeat a 304 while nothing changes."""
+        if answer.status != NOT_MODIFIED:
+            return answer
+        holds = partial(self._still_holds, reader, caller, query, etag)
+        return answer._replace(still_holds=holds)
 
     def _still_holds(
         self, reader: Reader, caller: Caller | None, query: FeatureQuery, etag: str
@@ -141,6 +191,11 @@ class ClientApi:
 
     def _body(self, environ: WSGIEnvironment) -> dict[str, Any]:
         return body_of(environ, self._max_bytes)
+
+
+def _updated(answers: Answers, query: FeatureQuery, etag: str) -> bytes:
+    payload = answers.delta(query, etag)
+    return event(b"unleash-updated", payload.etag, payload.body)
 
 
 def _query(environ: WSGIEnvironment, reader: Reader) -> FeatureQuery:

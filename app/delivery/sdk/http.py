@@ -10,6 +10,7 @@ from uuid import uuid4
 from wsgiref.types import WSGIEnvironment
 
 from app.core.errors import DomainError, Invalid, PayloadTooLarge
+from app.core.streaming import Stream
 
 Header = tuple[str, str]
 
@@ -26,12 +27,17 @@ _no_gzip = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?(?:,|$)").search
 
 
 class Answer(NamedTuple):
-    """``still_holds``: whether the same request would get an equal response; never blocks."""
+    """A response.
+
+    ``still_holds``: whether the same request would get an equal one; never blocks. ``on_open``:
+    the response has no end; gets the stream for its body.
+    """
 
     status: str
     headers: list[Header]
     body: bytes = b""
     still_holds: Callable[[], bool] | None = None
+    on_open: Callable[[Stream], None] | None = None
 
 
 class Content(Protocol):
@@ -112,11 +118,17 @@ def json_answer(status: str, data: Any, *headers: Header) -> Answer:
     return Answer(status, [JSON, *headers, ("Content-Length", str(len(body)))], body)
 
 
+def held_by(environ: WSGIEnvironment) -> list[str]:
+    """Return the ETags of what the client has; ``*`` for any."""
+    match = environ.get("HTTP_IF_NONE_MATCH", "").strip()
+    return ["*"] if match == "*" else _tag.findall(match)
+
+
 def delivered(environ: WSGIEnvironment, content: Content, *headers: Header) -> Answer:
     """Return the content, compressed if the client accepts gzip; 304 if the client has it."""
     found = [("ETag", f'"{content.etag}"'), *headers]
-    match = environ.get("HTTP_IF_NONE_MATCH")
-    if match is not None and (match.strip() == "*" or content.etag in _tag.findall(match)):
+    held = held_by(environ)
+    if content.etag in held or "*" in held:
         return Answer(NOT_MODIFIED, found)
     accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
     if "gzip" in accepted and not _no_gzip(accepted):

@@ -4,16 +4,31 @@ A request does not say which type of value it wants. So the value is the payload
 without one, whether the feature is on.
 """
 
+import gzip
 import json
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from http import HTTPStatus
 from math import isfinite
 from typing import Any
+from urllib.parse import parse_qs, quote
 from uuid import uuid4
 from wsgiref.types import WSGIEnvironment
 
+from itsdangerous import BadSignature, Signer
+
 from app.catalogue.sdk_tokens.models import SdkTokenType
-from app.core.errors import DomainError, Invalid, MethodNotAllowed, NotFound
+from app.core.errors import (
+    DomainError,
+    Invalid,
+    MethodNotAllowed,
+    NotAuthenticated,
+    NotFound,
+    Unavailable,
+)
+from app.core.streaming import COMMENT, STREAM
 from app.delivery.sdk import cors
 from app.delivery.sdk.callers import Callers
 from app.delivery.sdk.frontend import NO_CACHE, remote_address
@@ -27,11 +42,23 @@ from app.delivery.sdk.http import (
     refused,
     refused_with,
 )
+from app.delivery.sdk.payloads import Answers, FeatureQuery
 from app.delivery.sdk.source import Reader, Source
-from app.evaluation.written import EvaluatedFeature
+from app.delivery.sdk.streams import Streams, Subscription, event
+from app.evaluation.written import QUICK, EvaluatedFeature, Written
 
 OFREP = "/ofrep/v1"
 FLAGS = f"{OFREP}/evaluate/flags"
+STREAM_PATH = f"{OFREP}/stream"
+PERIOD_SECONDS = 3_600
+"""The address of a stream is valid in the period in which it was made, and in the next one."""
+INACTIVE_SECONDS = 120
+"""A page that was hidden for so long closes its stream until it is shown again."""
+CONFIG_ETAG = "flagConfigEtag"
+"""The parameter in which a client says what a stream has told it."""
+GAP = b"\0"
+"""Stands for the version in features that are kept: JSON has no such byte."""
+END = b'"}}'
 TARGETING_KEY = "targetingKey"
 
 
@@ -44,23 +71,64 @@ class InvalidContext(Invalid):
 
 
 class Flags:
-    """Format of all features. ``has_off``: include those that are off, which only servers see."""
+    """Format of all features. ``has_off``: include those that are off, which only servers see.
+
+    Each feature has a ``GAP`` where the version belongs.
+    """
 
     head, tail = b'{"flags":[', b"]}"
 
-    def __init__(self, *, has_off: bool) -> None:
+    def __init__(self, environment: str, *, has_off: bool) -> None:
+        self._environment = environment
         self.has_off = has_off
         self.name = f"ofrep {has_off}"
 
     def piece(self, feature: EvaluatedFeature, variant: bytes | None) -> bytes | None:
         if variant is None and not self.has_off:
             return None
-        answer = evaluation(feature, None if variant is None else json.loads(variant))
-        return json.dumps(answer, separators=(",", ":")).encode()
+        found = None if variant is None else json.loads(variant)
+        answer = _json(evaluation(feature, found, self._environment, version=""))
+        return answer[: -len(END)] + GAP + END
 
 
-def evaluation(feature: EvaluatedFeature, variant: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a feature as OFREP's answer. ``variant``: None if it is off for this context."""
+def _json(data: Any) -> bytes:
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Bulk:
+    """A response about all features. ``streams``: what it says of them.
+
+    A client that gets 304 keeps the streams that it knows, so the ETag covers them. The version
+    alone doesn't change what the client has.
+    """
+
+    features: Written
+    version: int
+    streams: Mapping[str, Any]
+
+    @property
+    def etag(self) -> str:
+        return f"{self.features.etag}-{sha256(_json(self.streams)).hexdigest()[:8]}"
+
+    @property
+    def body(self) -> bytes:
+        version = str(self.version)
+        rest = _json({"metadata": {"version": version}, **self.streams})
+        return b"%b,%b" % (self.features.body[:-1].replace(GAP, version.encode()), rest[1:])
+
+    @property
+    def compressed(self) -> bytes:
+        return gzip.compress(self.body, QUICK, mtime=0)
+
+
+def evaluation(
+    feature: EvaluatedFeature, variant: Mapping[str, Any] | None, environment: str, *, version: str
+) -> dict[str, Any]:
+    """Return a feature as OFREP's answer. ``variant``: None if it is off for this context.
+
+    OpenTelemetry reads ``flagSetId`` and ``version`` in its metadata. The version is the last key.
+    """
     is_on = variant is not None
     name = variant["name"] if variant is not None and variant["enabled"] else None
     answer: dict[str, Any] = {
@@ -73,7 +141,13 @@ def evaluation(feature: EvaluatedFeature, variant: Mapping[str, Any] | None) -> 
         answer["value"] = _value(payload)
     elif is_on or not feature.has_payloads:  # else the code uses its default, of the right type
         answer["value"] = is_on
-    metadata = {"enabled": is_on, "variant": name or "disabled", "project": feature.project}
+    metadata = {
+        "enabled": is_on,
+        "variant": name or "disabled",
+        "project": feature.project,
+        "flagSetId": f"{feature.project}/{environment}",
+        "version": version,
+    }
     return answer | {"metadata": metadata}
 
 
@@ -108,14 +182,27 @@ def _no_constant(name: str) -> Any:
 class OfrepApi:
     name = "ofrep"
 
-    def __init__(self, source: Source, callers: Callers, *, max_bytes: int) -> None:
-        self._source, self._callers, self._max_bytes = source, callers, max_bytes
-        self._views = {has_off: Flags(has_off=has_off) for has_off in (True, False)}
+    def __init__(
+        self,
+        source: Source,
+        callers: Callers,
+        streams: Streams,
+        secret_key: str,
+        *,
+        max_bytes: int,
+    ) -> None:
+        self._source, self._callers, self._streams = source, callers, streams
+        self._signer = Signer(secret_key, salt=STREAM_PATH, digest_method=sha256)
+        self._max_bytes = max_bytes
 
     def answer(self, path: str, environ: WSGIEnvironment) -> Answer:
         method = environ["REQUEST_METHOD"]
         if method == "OPTIONS":
             return cors.preflight(environ)
+        if path == STREAM_PATH:
+            if method != "GET":
+                raise MethodNotAllowed("GET")
+            return self._stream(environ)
         key = _key(path)
         if path != FLAGS and not key:
             raise NotFound("There is nothing at this address.")
@@ -151,15 +238,35 @@ class OfrepApi:
         return cors.headers(self._source, environ)
 
     def _all(self, environ: WSGIEnvironment, reader: Reader, given: dict[str, Any]) -> Answer:
-        view = self._views[reader.type is SdkTokenType.CLIENT]
+        answers = self._answers(environ, reader)
+        view = Flags(reader.environment, has_off=reader.type is SdkTokenType.CLIENT)
         evaluator = self._source.evaluator(reader.environment)
         try:
             written = evaluator.all(view, reader.projects, given)
         except Invalid as error:
             raise InvalidContext(error.message) from None
-        return delivered(environ, written, NO_CACHE)
+        streams = self._streams_for(environ, reader)
+        return delivered(environ, _Bulk(written, answers.state.version, streams), NO_CACHE)
+
+    def _answers(self, environ: WSGIEnvironment, reader: Reader) -> Answers:
+        """Return what is current, for a client that a stream has told of a change as well.
+
+        Raises:
+            Unavailable: if the change can't be read. A client that got what was before would keep
+                it until the next change.
+
+        """
+        answers = self._source.answers(reader.environment)
+        told = parse_qs(environ.get("QUERY_STRING", "")).get(CONFIG_ETAG)
+        if told and answers.all(_configuration(reader)).etag != told[0]:
+            self._source.look_again()
+            answers = self._source.answers(reader.environment)
+            if self._source.age is not None:
+                raise Unavailable
+        return answers
 
     def _one(self, key: str, reader: Reader, given: dict[str, Any]) -> Answer:
+        version = self._source.answers(reader.environment).state.version
         evaluator = self._source.evaluator(reader.environment)
         try:
             found = evaluator.one(key, reader.projects, given)
@@ -169,11 +276,67 @@ class OfrepApi:
         is_secret = found is not None and not (found[1] or reader.type is SdkTokenType.CLIENT)
         if found is None or is_secret:
             raise FlagNotFound(f"There is no feature {key!r} that this token can read.")
-        return json_answer(HTTP_OK, evaluation(*found), NO_CACHE)
+        answer = evaluation(*found, reader.environment, version=str(version))
+        return json_answer(HTTP_OK, answer, NO_CACHE)
+
+    def _streams_for(self, environ: WSGIEnvironment, reader: Reader) -> dict[str, Any]:
+        """Return where a client learns of changes. The address is the same for an hour."""
+        if STREAM not in environ:
+            return {}
+        signed = self._signer.sign(f"{reader.token_id}.{_period()}").decode()
+        uri = f"{environ.get('SCRIPT_NAME', '')}{STREAM_PATH}?token={quote(signed)}"
+        endpoint = {"requestUri": uri}
+        stream = {"type": "sse", "endpoint": endpoint, "inactivityDelaySec": INACTIVE_SECONDS}
+        return {"eventStreams": [stream]}
+
+    def _stream(self, environ: WSGIEnvironment) -> Answer:
+        """Return a response that stays open, with an event whenever features must be asked anew."""
+        reader = self._reader_of_stream(environ)
+        query = _configuration(reader)
+        answers = self._source.answers(reader.environment)
+        etag, held = answers.all(query).etag, environ.get("HTTP_LAST_EVENT_ID", "")
+        # It is not known what a new client has: features may have changed since it asked.
+        first = COMMENT if held == etag else _refetch(answers, query, held)
+        address = environ.get("REMOTE_ADDR", "")
+        asked = Subscription(reader, None, address, query, _refetch, etag)
+        return self._streams.open(environ, asked, first)
+
+    def _reader_of_stream(self, environ: WSGIEnvironment) -> Reader:
+        """Return what the SDK token grants for which a stream's address was made.
+
+        Raises:
+            NotAuthenticated: if the address is no longer valid, or the SDK token.
+
+        """
+        sent = parse_qs(environ.get("QUERY_STRING", "")).get("token", [""])[0]
+        try:
+            id, _, period = self._signer.unsign(sent).decode().partition(".")
+        except BadSignature:
+            raise NotAuthenticated from None
+        reader = self._source.reader_with_id(int(id))
+        if reader is None or not 0 <= _period() - int(period) <= 1:
+            raise NotAuthenticated
+        return reader
 
     def _reader(self, environ: WSGIEnvironment) -> Reader:
         sent = environ.get("HTTP_AUTHORIZATION") or environ.get("HTTP_X_API_KEY", "")
         return self._callers.reader(sent)
+
+
+def _period() -> int:
+    """Number of the present hour."""
+    return int(time.time() // PERIOD_SECONDS)
+
+
+def _configuration(reader: Reader) -> FeatureQuery:
+    """The features of a token, which its stream is about."""
+    return FeatureQuery(reader.projects, is_inlined=False)
+
+
+def _refetch(answers: Answers, query: FeatureQuery, _etag: str) -> bytes:
+    etag, at = answers.all(query).etag, answers.state.changed_at
+    told = {"type": "refetchEvaluation", "etag": etag, "lastModified": int(at.timestamp())}
+    return event(b"message", etag, _json(told))
 
 
 def _key(path: str) -> str:

@@ -2,15 +2,18 @@
 
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
+from app.delivery.sdk import deltas
 from app.delivery.sdk.state import DeliveredFeature, DeliveredState
 
 MAX_ANSWERS = 200
 """Cached payloads of one state. There are seldom more different requests than tokens."""
+MOST_PAST = 20
+"""Earlier states that are kept for clients that ask what has changed since."""
 COMPRESSION = 6
 ETAG_LENGTH = 32
 
@@ -24,6 +27,11 @@ class FeatureQuery:
     prefix: str = ""
     tags: tuple[str, ...] = ()
 
+    def wants(self, feature: DeliveredFeature) -> bool:
+        """Whether a feature is wanted, whatever its tags are."""
+        in_project = self.projects is None or feature.project in self.projects
+        return in_project and feature.name.startswith(self.prefix)
+
 
 @dataclass(frozen=True)
 class Payload:
@@ -35,13 +43,42 @@ class Payload:
         return gzip.compress(self.body, COMPRESSION, mtime=0)  # equal content, equal bytes
 
 
+_Key = FeatureQuery | tuple[str, bool] | tuple[FeatureQuery, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """An earlier state. ``etags``: of the payloads that were made of it."""
+
+    state: DeliveredState
+    etags: Mapping[_Key, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Payloads of one state. ``tagged``: returns the names of features with any of the tags."""
+    """Payloads of one state. ``tagged``: returns the names of features with any of the tags.
+
+    ``past``: the states before, oldest first.
+    """
 
     state: DeliveredState
     tagged: Callable[[Iterable[str]], set[str]]
-    _known: dict[FeatureQuery | tuple[str, bool], Payload] = field(default_factory=dict)
+    past: tuple[Past, ...] = ()
+    _known: dict[_Key, Payload] = field(default_factory=dict)
+
+    def followed_by(self, state: DeliveredState) -> "Answers":
+        """Return the payloads of the next state. They know this one as their past."""
+        state, known = state.sharing(self.state), self._known.copy()
+        payloads: dict[_Key, Payload] = {
+            query: payload
+            for query, payload in known.items()
+            if isinstance(query, FeatureQuery) and not query.tags  # the past doesn't know the tags
+        }
+        if state.has_content_of(self.state):
+            return Answers(state, self.tagged, self.past, payloads)
+        etags = {query: payload.etag for query, payload in payloads.items()}
+        past = (*self.past, Past(self.state, etags))[-MOST_PAST:]
+        return Answers(state, self.tagged, past)
 
     def all(self, query: FeatureQuery) -> Payload:
         """Return the payload with all features that are wanted."""
@@ -57,28 +94,52 @@ class Answers:
     def one(self, name: str, query: FeatureQuery) -> Payload | None:
         """Return the payload of one feature; None if it isn't wanted."""
         if (known := self._known.get((name, query.is_inlined))) is not None:
-            return known if self._is_wanted(self.state.features[name], query) else None
+            return known if query.wants(self.state.features[name]) else None
         feature = self.state.features.get(name)
-        if feature is None or not self._is_wanted(feature, query):
+        if feature is None or not query.wants(feature):
             return None
         body = feature.inlined if query.is_inlined else feature.by_reference
         return self._keep((name, query.is_inlined), Payload(body, _digest(body)))
 
-    def _keep(self, key: FeatureQuery | tuple[str, bool], payload: Payload) -> Payload:
+    def delta(self, query: FeatureQuery, etag: str) -> Payload:
+        """Return the events that lead from the payload with this ETag to the present one.
+
+        Without an event if that is the present one, with one for all features if it isn't known.
+        """
+        now = self.all(query).etag
+        if etag == now:
+            return Payload(deltas.NONE, now)
+        before = self._at(query, etag)
+        key = query, etag if before is not None else ""
+        if (known := self._known.get(key)) is not None:
+            return known
+        wanted = self.wanted(query)
+        if before is None:
+            return self._keep(key, Payload(deltas.hydration(self.state, wanted), now))
+        had = [feature for feature in before.features.values() if query.wants(feature)]
+        return self._keep(key, Payload(deltas.changes(before, had, self.state, wanted), now))
+
+    def _at(self, query: FeatureQuery, etag: str) -> DeliveredState | None:
+        """Return the state in which a payload had this ETag; None if it isn't known."""
+        found = (past.state for past in reversed(self.past) if past.etags.get(query) == etag)
+        return next(found, None)
+
+    def _keep(self, key: _Key, payload: Payload) -> Payload:
         if len(self._known) >= MAX_ANSWERS:
             self._known.clear()
         self._known[key] = payload
         return payload
 
-    def _is_wanted(self, feature: DeliveredFeature, query: FeatureQuery) -> bool:
-        in_project = query.projects is None or feature.project in query.projects
-        return in_project and feature.name.startswith(query.prefix)
-
-    def _make(self, query: FeatureQuery) -> Payload:
-        wanted = [f for f in self.state.features.values() if self._is_wanted(f, query)]
+    def wanted(self, query: FeatureQuery) -> list[DeliveredFeature]:
+        """Return the features that are wanted, by name."""
+        wanted = [feature for feature in self.state.features.values() if query.wants(feature)]
         if query.tags:
             tagged = self.tagged(query.tags)
             wanted = [feature for feature in wanted if feature.name in tagged]
+        return wanted
+
+    def _make(self, query: FeatureQuery) -> Payload:
+        wanted = self.wanted(query)
         if query.is_inlined:
             features = b",".join(feature.inlined for feature in wanted)
         else:
@@ -87,8 +148,7 @@ class Answers:
         parts = [b'{"version":2,"features":[', features, b'],"query":', stated]
         if not query.is_inlined:
             # A token must not learn the segments of other projects.
-            used = sorted({id for feature in wanted for id in feature.segments})
-            segments = b",".join(self.state.segments[id] for id in used)
+            segments = b",".join(self.state.segments_of(wanted).values())
             parts += [b',"segments":[', segments, b"]"]
         etag = _digest(b"".join(parts))
         meta = {"etag": f'"{etag}"', "queryHash": _digest(stated)[:8]}

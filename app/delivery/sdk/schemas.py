@@ -47,6 +47,35 @@ class SdkFeatures(Schema):
     meta = fields.Dict()
 
 
+class SdkChange(Schema):
+    event_id = fields.Integer()
+    type = fields.String(
+        metadata={
+            "enum": [
+                "hydration",
+                "feature-updated",
+                "feature-removed",
+                "segment-updated",
+                "segment-removed",
+            ],
+            "description": "After a hydration, nothing counts that came before it.",
+        }
+    )
+    features = fields.List(fields.Nested(SdkFeature))
+    segments = fields.List(fields.Nested(SdkSegment))
+    feature = fields.Nested(SdkFeature)
+    feature_name = fields.String()
+    project = fields.String()
+    segment = fields.Nested(SdkSegment)
+    segment_id = fields.Integer()
+
+
+class SdkDelta(Schema):
+    events = fields.List(
+        fields.Nested(SdkChange), metadata={"description": "To apply in this order."}
+    )
+
+
 class SdkBucket(Schema):
     start = fields.AwareDateTime(required=True)
     stop = fields.AwareDateTime(required=True)
@@ -117,8 +146,28 @@ class OfrepFlag(Schema):
     metadata = fields.Dict()
 
 
+class OfrepEndpoint(Schema):
+    request_uri = fields.String()
+
+
+class OfrepStream(Schema):
+    type = fields.Constant("sse")
+    endpoint = fields.Nested(OfrepEndpoint)
+    inactivity_delay_sec = fields.Integer()
+
+
 class OfrepFlags(Schema):
     flags = fields.List(fields.Nested(OfrepFlag))
+    metadata = fields.Dict()
+    event_streams = fields.List(
+        fields.Nested(OfrepStream), metadata={"description": "Where to learn of changes."}
+    )
+
+
+class OfrepChange(Schema):
+    type = fields.Constant("refetchEvaluation")
+    etag = fields.String(metadata={"description": "To send as `flagConfigEtag`."})
+    last_modified = fields.Integer(metadata={"description": "Seconds since 1970."})
 
 
 class SentTokens(Schema):

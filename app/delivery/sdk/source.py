@@ -16,7 +16,7 @@ from app.catalogue.features.models import Feature
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenType
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.clock import utcnow
-from app.core.commits import DataVersion, Version
+from app.core.commits import DataVersion, Notifications, Version
 from app.core.connections import Begin, beginning
 from app.core.db import db, transact
 from app.core.errors import DomainError, Unavailable
@@ -31,8 +31,6 @@ from app.evaluation.evaluator import Evaluator
 
 T = TypeVar("T")
 
-POLL_SECONDS = 0.5
-"""Interval between two checks for changes on PostgreSQL."""
 RETRY_SECONDS = 1.0
 """Interval between two attempts to reach a database that is unavailable."""
 WARN_SECONDS = 60.0
@@ -78,7 +76,7 @@ class Reader:
         return self.expires_at is not None and self.expires_at <= utcnow()
 
 
-class _Head(NamedTuple):
+class Head(NamedTuple):
     """End of the event log. After a restore an id can be used again, but never with its digest."""
 
     id: int
@@ -103,14 +101,15 @@ class Source:
         self._context = context
         self._lock = threading.RLock()
         self._engine: sa.Engine | None = None
-        self._watch = DataVersion()
+        self.notifications = Notifications()
+        self._watch = DataVersion(self.notifications)
         self._seen: Version | None = None
         self._checked_at = float("-inf")
         self._away_since: float | None = None
         self._warned_at = float("-inf")
-        self._head: _Head | None = None
+        self._head: Head | None = None
         self._readers: dict[bytes, Reader] | None = None
-        self._origins: tuple[_Head | None, frozenset[str]] = None, frozenset()
+        self._origins: tuple[Head | None, frozenset[str]] = None, frozenset()
         self._states: dict[str, tuple[int, Answers]] = {}
         self._generation = 0
         self._engines = Engines(note)
@@ -120,6 +119,16 @@ class Source:
         """Seconds since the database became unavailable; None while it is available."""
         since = self._away_since
         return None if since is None else int(time.monotonic() - since)
+
+    def head(self) -> Head | None:
+        """Return where the event log ends, as known after a look for what is new."""
+        self._refresh()
+        return self._head
+
+    def grants(self, reader: Reader) -> bool:
+        """Whether a token grants what it did, as known at the last look."""
+        known = None if self._readers is None else self._readers.get(reader.digest)
+        return known == reader and not reader.has_expired
 
     def reader(self, digest: bytes) -> Reader | None:
         """Return what the token with this digest grants; None if there is no such token.
@@ -135,6 +144,22 @@ class Source:
         if reader is None and self._away_since is not None:
             raise Unavailable
         return reader
+
+    def reader_with_id(self, token_id: int) -> Reader | None:
+        """Return what the token with this id grants; None if there is none, or it has expired.
+
+        Raises:
+            Unavailable: if the database is unavailable and the tokens aren't in memory.
+
+        """
+        readers = self._known_readers().values()
+        return next(
+            (one for one in readers if one.token_id == token_id and not one.has_expired), None
+        )
+
+    def look_again(self) -> None:
+        """Look for what is new even if the cache seems current, as it can on PostgreSQL."""
+        self._refresh(force=True)
 
     def origins(self) -> frozenset[str]:
         """Return the origins whose pages can read features; ``*`` for all.
@@ -192,7 +217,8 @@ class Source:
                 if known is None:
                     raise
                 return known[1]
-            answers = Answers(made, self._tagged)
+            before = None if known is None else known[1]
+            answers = before.followed_by(made) if before else Answers(made, self._tagged)
             self._states[environment] = (generation, answers)
             return answers
 
@@ -204,8 +230,7 @@ class Source:
         if not self._is_current(self._version()):
             return None
         known = self._states.get(reader.environment)
-        is_known = self._readers is not None and self._readers.get(reader.digest) == reader
-        if known is None or known[0] != self._generation or not is_known or reader.has_expired:
+        if known is None or known[0] != self._generation or not self.grants(reader):
             return None
         return known[1]
 
@@ -249,11 +274,10 @@ class Source:
     def _is_current(self, version: Version | None) -> bool:
         if version is None or version != self._seen or self._away_since is not None:
             return False
-        is_certain = version[1] > 0  # only SQLite's version covers commits of other processes
-        return is_certain or time.monotonic() < self._checked_at + POLL_SECONDS
+        return time.monotonic() < self._checked_at + version.seconds
 
     def _reload(self) -> None:
-        head = _Head(*self._ask(_head.run)[0])
+        head = Head(*self._ask(_head.run)[0])
         if self._readers is not None and head == self._head:
             return
         if self._head is None or self._has_changed_since(self._head):
@@ -261,7 +285,7 @@ class Source:
         self._readers = self._read_readers()
         self._head = head
 
-    def _has_changed_since(self, head: _Head) -> bool:
+    def _has_changed_since(self, head: Head) -> bool:
         since = self._ask(lambda: _since.run(last=head.id))
         if not since or (since[0].id, since[0].digest) != head or len(since) == MOST_EVENTS:
             return True  # a restored database, or too many events to look at

@@ -1,13 +1,38 @@
 """The features of an environment as SDKs get them: read in one snapshot, written as JSON."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Self, TypeVar
+
+import sqlalchemy as sa
 
 from app.catalogue.features import delivered
 from app.catalogue.features.delivered import DeliveredRows
 from app.core.db import db, has_one_writer
+from app.core.events.event_types import EventType
+from app.core.events.models import Event
+from app.core.statements import Prepared
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_newest = sa.union_all(
+    *(
+        sa.select(sa.func.max(Event.id).label("id")).where(Event.type == type)
+        for type in EventType
+        if type.declared.touches_sdks
+    )
+).subquery()
+_last_change = Prepared(
+    sa.select(Event.id, Event.created_at).where(
+        Event.id == sa.select(sa.func.max(_newest.c.id)).scalar_subquery()
+    )
+)
+"""One look at the index for each type of event, however many other events came last."""
+
+NEVER = datetime.fromtimestamp(0, UTC)
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -29,15 +54,45 @@ class DeliveredFeature:
 
 @dataclass(frozen=True, slots=True)
 class DeliveredState:
-    """All features of an environment, by name, and the segments as JSON by their ids."""
+    """All features of an environment, by name, and the segments as JSON by their ids.
 
+    ``version``: the id of the last event that may have changed what SDKs get; 0 if the log has
+    none. ``changed_at``: its time.
+    """
+
+    version: int
+    changed_at: datetime
     environment: str
     features: Mapping[str, DeliveredFeature]
     segments: Mapping[int, bytes]
 
+    def segments_of(self, features: Iterable[DeliveredFeature]) -> dict[int, bytes]:
+        """The segments that features use, by id."""
+        used = sorted({id for feature in features for id in feature.segments})
+        return {id: self.segments[id] for id in used}
+
+    def has_content_of(self, other: Self) -> bool:
+        """Whether SDKs get the same of both."""
+        return self.features == other.features and self.segments == other.segments
+
+    def sharing(self, before: Self) -> Self:
+        """The same state, in the memory of an earlier one where nothing has changed."""
+        features = _shared(self.features, before.features)
+        segments = _shared(self.segments, before.segments)
+        return replace(self, features=features, segments=segments)
+
+
+def _shared(now: Mapping[K, V], before: Mapping[K, V]) -> dict[K, V]:
+    """The mapping of now, with the earlier one's values where they are equal."""
+    found = {}
+    for key, value in now.items():
+        known = before.get(key, value)
+        found[key] = known if known == value else value
+    return found
+
 
 def read(environment: str) -> DeliveredState:
-    """Read the state of an environment, in five statements that see one snapshot.
+    """Read the state of an environment, in six statements that see one snapshot.
 
     Otherwise a feature could be read as on, but without its strategies. SDKs treat such a feature
     as on for everyone.
@@ -45,7 +100,10 @@ def read(environment: str) -> DeliveredState:
     if not has_one_writer():
         db.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
     found = delivered.read(db.session.connection(), environment)
+    change = next(iter(_last_change.run()), None)
     return DeliveredState(
+        change.id if change else 0,
+        change.created_at if change else NEVER,
         environment,
         {feature.name: _delivered(feature, found) for feature in found.features},
         {

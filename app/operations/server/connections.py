@@ -11,10 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from waitress.channel import HTTPChannel
+from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import WSGITask
 
+from app.core.streaming import STREAM, Stream
 from app.operations.server.repeats import Repeat
 from app.web.http import AGAIN, PEER
 
@@ -25,6 +26,10 @@ LEAST_BYTES = 16_384
 """How much of a waiting response a client must take in STALL_SECONDS."""
 RESET = struct.pack("ii", 1, 0)
 """For SO_LINGER: closing resets the connection."""
+BUFFER_BYTES = 65_536
+"""How much the kernel keeps of a stream for a client that reads slowly; it doubles this."""
+LOST_SECONDS = 60.0
+"""A stream ends if its client has not confirmed what it got for so long."""
 GREETING_SECONDS = 1.0
 """How long the ending server waits for the first request of a new connection."""
 
@@ -75,11 +80,13 @@ class Task(WSGITask):  # type: ignore[misc] # untyped
     """
 
     _holds: Callable[[], bool] | None = None
+    _on_open: Callable[[Stream], None] | None = None
 
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
         if self.request.whole is not None:
             environ[AGAIN] = self._again_while
+        environ[STREAM] = self._keep_open
         # Read before waitress replaces the address by that of the client behind the proxy.
         environ[PEER] = self.channel.addr[0]
         return environ
@@ -93,11 +100,60 @@ class Task(WSGITask):  # type: ignore[misc] # untyped
     def _again_while(self, holds: Callable[[], bool]) -> None:
         self._holds = holds
 
+    def _keep_open(self, on_open: Callable[[Stream], None]) -> None:
+        self._on_open = on_open
+
+    def finish(self) -> None:
+        if self._on_open is None:
+            super().finish()
+            return
+        self.write(b"")
+        self.close_on_finish = False  # the stream's end closes the connection
+        self.channel.stream = OpenResponse(self.channel, is_chunked=self.chunked_response)
+        self._on_open(self.channel.stream)
+
     def set_close_on_finish(self) -> None:
         is_asked_to = self.request.headers.get("CONNECTION", "").lower() == "close"
         if self.version == "1.1" and not self.has_body and not is_asked_to:
             return
         super().set_close_on_finish()
+
+
+class OpenResponse:
+    """The ``Stream`` on a connection. waitress sends what is written from any thread."""
+
+    __slots__ = ("_channel", "_is_chunked")
+
+    def __init__(self, channel: "Channel", *, is_chunked: bool) -> None:
+        self._channel, self._is_chunked = channel, is_chunked
+        with suppress(OSError, AttributeError):  # not every system has the second
+            channel.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
+            # Otherwise the kernel tries for a quarter of an hour to reach a client that is gone.
+            milliseconds = int(1_000 * LOST_SECONDS)
+            channel.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+
+    @property
+    def is_open(self) -> bool:
+        channel = self._channel
+        is_ending = channel.will_close or channel.close_when_flushed
+        return bool(channel.connected) and not is_ending
+
+    @property
+    def waiting(self) -> int:
+        waiting: int = self._channel.total_outbufs_len
+        return waiting
+
+    def send(self, data: bytes) -> None:
+        self._write(b"%X\r\n%b\r\n" % (len(data), data) if self._is_chunked else data)
+
+    def end(self) -> None:
+        self._write(b"0\r\n\r\n" if self._is_chunked else b"", is_last=True)
+
+    def _write(self, data: bytes, *, is_last: bool = False) -> None:
+        with self._channel.outbuf_lock, suppress(ClientDisconnected):
+            if self.is_open:
+                self._channel.write_soon(data)
+                self._channel.close_when_flushed = is_last
 
 
 class Channel(HTTPChannel):  # type: ignore[misc] # untyped
@@ -108,6 +164,8 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
     receiving_since: float | None
     repeat: Repeat | None = None
     """The last response, if it may answer the next request too."""
+    stream: OpenResponse | None = None
+    """The response that stays open, if the last request asked for one."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         self.receiving_since = time.monotonic()
@@ -116,6 +174,9 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
         super().__init__(*args, **kwargs)
 
     def received(self, data: bytes) -> bool:
+        if self.stream is not None:  # nothing can be answered on this connection any more
+            self.will_close = True
+            return False
         is_first = self.request is None
         if is_first and self.repeat is not None and not self.requests:
             answer = self.repeat.answer(data)

@@ -105,10 +105,12 @@ class Loop:
         wasyncore.loop(timeout=0, use_poll=True, map=self._sockets, count=1)
 
     def _close_idle(self) -> bool:
-        """Close idle connections. Return whether there are connections at all."""
+        """End streams, and close idle connections. Return whether there are connections at all."""
         channels = self._channels()
         for channel in channels:
-            if not channel.is_busy:
+            if channel.stream is not None:
+                channel.stream.end()
+            elif not channel.is_busy:
                 channel.will_close = True
         self._sockets.changed.update(self._sockets)  # a closing connection waits for other events
         return bool(channels)

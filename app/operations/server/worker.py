@@ -30,9 +30,11 @@ from app.core.logs import ACCESS
 from app.delivery.sdk.api import is_for_sdks
 from app.operations.server.background import background
 from app.operations.server.connections import Channel
+from app.operations.server.listening import Listening
 from app.operations.server.loop import IDLE_SECONDS, Loop
 from app.operations.server.proxies import behind_proxies
 from app.operations.server.sockets import Sockets
+from app.operations.server.streaming import Streaming
 from app.operations.server.threads import Dispatcher
 from app.web.http import SAFE_METHODS, headers
 from app.web.metrics import Metrics
@@ -101,7 +103,14 @@ class Worker:
         sys.setswitchinterval(SWITCH_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
-        with logs.written_in_batches() as self._write_log, background(self._app):
+        listening = Listening(self._app)
+        streams = Streaming(self._app.extensions["flagstaff.streams"])
+        with (
+            logs.written_in_batches() as self._write_log,
+            background(self._app),
+            listening,
+            streams,
+        ):
             self._loop.run()
         with self._app.app_context():
             db.engine.dispose()

@@ -10,9 +10,10 @@ from flask import Flask, Response, current_app, jsonify, request
 from app.core import migrations, secrets, storage
 from app.core.clock import in_text, utcnow
 from app.core.db import db
-from app.core.errors import NotFound, Unavailable
+from app.core.errors import NotFound, NotOffered, Unavailable
 from app.core.permissions import Access
 from app.core.quotas import NOTHING
+from app.core.streaming import COMMENT, STREAM, STREAM_HEADERS, KeepOpen
 from app.web.current import admit, current_key, current_settings
 from app.web.extended import are_wanted
 from app.web.http import came_from_proxy, current_metrics
@@ -120,9 +121,35 @@ def show_request() -> Response:
 
     For `flagstaff doctor --proxy`, which proves with the secret key that the operator asks.
     """
+    _admit_doctor()
+    return jsonify(_request_facts())
+
+
+@bp.post(
+    "/arrival/stream",
+    needs=Access.PUBLIC,
+    keeps=NOTHING,
+    refuses=(404, 501),
+    writes=False,
+    snapshot=False,
+)
+@bp.response(200)
+def show_stream() -> Response:
+    """Show whether a reverse proxy passes on the beginning of a response that stays open
+
+    For `flagstaff doctor --proxy`, which proves with the secret key that the operator asks.
+    """
+    _admit_doctor()
+    keep_open: KeepOpen | None = request.environ.get(STREAM)
+    if keep_open is None:
+        raise NotOffered("This server offers no streams.")
+    keep_open(lambda stream: stream.send(COMMENT))
+    return Response(iter(()), headers=STREAM_HEADERS)
+
+
+def _admit_doctor() -> None:
     if not secrets.is_valid_proof(request.headers.get("Authorization", ""), current_key()):
         raise NotFound("Only flagstaff doctor can use this path, with a proof in Authorization.")
-    return jsonify(_request_facts())
 
 
 def _request_facts() -> dict[str, Any]:

@@ -63,7 +63,7 @@ class Specification:
 
     @cached_property
     def state(self) -> dict[str, Any]:
-        """Features and segments; those of a stream of changes are what they lead to."""
+        """Features and segments; of a stream of changes, all that it ever has."""
         state: dict[str, Any] = self._content["state"]
         if "events" not in state:
             return state
@@ -74,11 +74,13 @@ class Specification:
                 features[feature["name"]] = feature
             for segment in event.get("segments", [event["segment"]] if "segment" in event else []):
                 segments[segment["id"]] = segment
-            if event["type"] == "feature-removed":
-                del features[event["featureName"]]
-            if event["type"] == "segment-removed":
-                del segments[event["segmentId"]]
         return {"features": list(features.values()), "segments": list(segments.values())}
+
+    @property
+    def removed(self) -> list[str]:
+        """Features that are removed at the end."""
+        events = self._content["state"].get("events", ())
+        return [event["featureName"] for event in events if event["type"] == "feature-removed"]
 
     def give(self, call: Call) -> set[str]:
         """Make the state by the admin API; the features that it refuses."""
@@ -98,6 +100,8 @@ class Specification:
         for feature in sorted(self.state["features"], key=lambda one: _depth(one, children)):
             if not _dependencies(feature, call):
                 refused.add(feature["name"])
+        for name in self.removed:
+            assert call("DELETE", f"{PROJECT}/features/{name}", None) == 202
         return refused
 
 

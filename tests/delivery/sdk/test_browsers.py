@@ -15,6 +15,7 @@ pytestmark = pytest.mark.one_in(2)
 FEATURES = "/api/admin/projects/default/features"
 CART = f"{FEATURES}/cart/environments/production"
 POLL_SECONDS = 1
+READ_WITH_OPEN_FEATURE = "([u, t, c, w]) => readWithOpenFeature(u, t, c, w)"
 BLUE = {"name": "blue", "weight": 1000, "payload": {"type": "string", "value": "#00f"}}
 
 
@@ -127,8 +128,8 @@ def test_open_feature_on_the_web_sees_changes_within_a_poll(server, token, page)
     answers = []
     page.on("response", lambda answer: answers.append((answer.request.method, answer.status)))
     switch(server, "on")
-    sent = [server.address, token, {"targetingKey": "1"}]
-    page.evaluate("([u, t, c]) => readWithOpenFeature(u, t, c)", sent)
+    sent = [server.address, token, {"targetingKey": "1"}, "polling"]
+    page.evaluate(READ_WITH_OPEN_FEATURE, sent)
     on = {"value": "#00f", "variant": "blue", "reason": "STATIC"}
     wait_for(page, lambda line: line == on)
     for way in ("off", "on"):
@@ -139,6 +140,28 @@ def test_open_feature_on_the_web_sees_changes_within_a_poll(server, token, page)
     page.wait_for_timeout(2_500)
     assert ("POST", 304) in answers
     assert {status for _, status in answers} <= {200, 204, 304}
+
+
+def test_open_feature_on_the_web_is_told_of_changes_and_does_not_poll(server, token, page, start):
+    asked = []
+    page.on("request", lambda sent: asked.append(sent.url) if sent.method == "POST" else None)
+    sent = [server.address, token, {"targetingKey": "1"}, "sse"]
+    page.evaluate(READ_WITH_OPEN_FEATURE, sent)
+    wait_for(page, lambda line: line["value"] == "the default")
+    page.wait_for_timeout(2_500)
+    before = len(asked)
+    page.wait_for_timeout(2_500)
+    assert len(asked) == before
+    for way in ("on", "off"):
+        forget(page)
+        switch(server, way)
+        wanted = "#00f" if way == "on" else "the default"
+        wait_for(page, lambda line, w=wanted: line["value"] == w)
+    server.end()
+    server = start(PORT=str(server.port))
+    forget(page)
+    switch(server, "on")
+    wait_for(page, lambda line: line["value"] == "#00f")
 
 
 def test_a_site_that_is_not_in_the_list_reads_nothing(server, token, page, site):

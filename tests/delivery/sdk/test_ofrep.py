@@ -29,20 +29,41 @@ def server(new_front):
     return new_front(type="client")
 
 
+def version(admin):
+    """The id of the last event of a feature."""
+    return str(admin.ok("GET", "/search/events?feature=IS:cart")["events"][0]["id"])
+
+
 def facts(answer):
     assert answer.status_code == 200, answer.text
     return answer.json
 
 
-def test_a_feature_has_its_value_and_the_reason(server, make):
+def test_a_feature_has_its_value_and_the_reason(server, make, admin):
     make("cart", variants=[COLOR])
     assert facts(server.flag("cart", targetingKey="1")) == {
         "key": "cart",
         "reason": "STATIC",
         "variant": "blue",
         "value": "#00f",
-        "metadata": {"enabled": True, "variant": "blue", "project": "default"},
+        "metadata": {
+            "enabled": True,
+            "variant": "blue",
+            "project": "default",
+            "flagSetId": "default/production",
+            "version": version(admin),
+        },
     }
+
+
+def test_the_version_is_the_last_event_that_changed_what_is_read(server, make, admin):
+    make("cart")
+    made = version(admin)
+    admin.ok("POST", "/user/tokens", {"description": "mine", "expiresAt": None})
+    answers = server.flags(), server.flag("cart")
+    assert answers[0].json["metadata"] == {"version": made}
+    assert answers[0].json["flags"][0]["metadata"]["version"] == made
+    assert answers[1].json["metadata"]["version"] == made
 
 
 def test_a_feature_without_a_payload_is_true_or_false(server, make):
@@ -175,4 +196,4 @@ def test_a_project_of_another_token_is_not_there(new_front, make, admin):
     admin.ok("POST", "/projects", {"id": "shop", "name": "Shop", "environments": ["production"]})
     other = new_front(type="client", projects=["shop"])
     assert other.flag("cart").status_code == 404
-    assert other.flags().json == {"flags": []}
+    assert other.flags().json["flags"] == []

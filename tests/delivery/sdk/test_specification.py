@@ -96,6 +96,21 @@ def test_sdks_and_faces_answer_as_specified(server, token, sdks, by_turns, name)
         assert in_all_flags(server, token, case) == in_ofrep(wanted), told
 
 
+@pytest.mark.parametrize("name", [name for name in names() if "delta" in name])
+def test_a_stream_leads_an_engine_to_what_is_specified(server, token, open_stream, name):
+    stream = open_stream(server, "/api/client/streaming", Authorization=token)
+    specification, engine = Specification(name), UnleashEngine()
+    specification.give(lambda *sent: server.call(*sent).status)
+    etag = server.call("GET", "/api/client/delta", token=token).headers["ETag"].strip('"')
+    told = None
+    while told is None or told.id != etag:
+        told = stream.event()
+        engine.take_state(json.dumps(told.data))
+    for case in specification.cases:
+        found = engine.check_enabled(case.feature, case.context).is_enabled
+        assert found is case.expected, case.description
+
+
 def in_a_browser(server, token, case):
     """What the frontend API says, as the specification writes it."""
     sent = {"context": case.context}

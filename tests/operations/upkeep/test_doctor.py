@@ -1,12 +1,15 @@
 """The doctor finds what was broken on purpose, and names the remedy."""
 
+import http.client
 import json
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import copytree
 
@@ -14,6 +17,7 @@ import pytest
 
 from app.core.config import from_environment
 from app.operations.upkeep.doctor import machine as checks
+from app.operations.upkeep.doctor.proxy import STREAM_SECONDS
 from tests.support.instances import open_instance
 from tests.support.machines import Machine, Within
 from tests.support.people import People
@@ -353,6 +357,38 @@ def test_it_finds_what_is_wrong_on_the_way(machine, start, fault):
     server = start(**served)
     found = through(machine, base(server), **({"BASE_URL": base(server)} | asked))
     assert any(says in one["says"] and remedy in one["remedy"] for one in found), found
+
+
+class _Buffering(BaseHTTPRequestHandler):
+    """A proxy that waits for the end of each response before it passes it on."""
+
+    port: int
+
+    def do_POST(self) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2 * STREAM_SECONDS)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        connection.request(self.command, self.path, body, dict(self.headers.items()))
+        with closing(connection), suppress(OSError):
+            answer = connection.getresponse()
+            whole = answer.read()
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(whole)
+
+
+def test_it_finds_that_streams_are_held_back(machine, start):
+    server = start()
+    handler = type("Buffering", (_Buffering,), {"port": server.port})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as proxy:
+        proxy.daemon_threads = True
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{proxy.server_port}"
+        [found] = through(machine, url, BASE_URL=url)
+        proxy.shutdown()
+    assert "Event streams don't arrive while they are open" in found["says"]
+    assert "proxy_buffering off; (nginx)" in found["remedy"]
 
 
 def test_it_finds_that_nothing_answers(machine):

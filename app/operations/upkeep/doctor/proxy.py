@@ -14,6 +14,8 @@ from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
 
 ABOUT = "proxy"
 SECONDS = 30
+STREAM_SECONDS = 5
+"""Within this time, a proxy that holds nothing back has passed on the beginning of a stream."""
 FORGED_USER = "flagstaff-doctor"
 """A user that no proxy signs in. If it arrives, the proxy passes on what clients send."""
 FORGED = "203.0.113.7"
@@ -38,7 +40,7 @@ def check_proxy(url: str, settings: Settings, key: str) -> Iterator[Finding]:
     if settings.sign_on_header is not None:
         headers[settings.sign_on_header] = FORGED_USER
     try:
-        with _sent(url, b"{}", headers) as answer:
+        with _sent(f"{url}/arrival", b"{}", headers) as answer:
             seen, received = json.load(answer), answer.headers
     except HTTPError as error:
         yield wrong(ABOUT, f"{url} answered {error.code} {error.reason}.", _remedy(error))
@@ -56,12 +58,13 @@ def check_proxy(url: str, settings: Settings, key: str) -> Iterator[Finding]:
         *_user(seen, settings),
         *_headers(received, url),
         *_size(url, headers, settings.max_request_bytes),
+        *_stream(url, headers),
     ]
     yield from found or [fine(ABOUT, f"Requests through {url} arrive unchanged.")]
 
 
-def _sent(url: str, body: bytes, headers: dict[str, str]) -> Any:
-    return urlopen(Request(f"{url}/arrival", body, headers), timeout=SECONDS)  # noqa: S310 - the operator's own address
+def _sent(url: str, body: bytes, headers: dict[str, str], seconds: float = SECONDS) -> Any:
+    return urlopen(Request(url, body, headers), timeout=seconds)  # noqa: S310 - the operator's own address
 
 
 def _remedy(error: HTTPError) -> str:
@@ -79,13 +82,28 @@ def _remedy(error: HTTPError) -> str:
 def _size(url: str, headers: dict[str, str], limit: int) -> Iterator[Finding]:
     """Send the largest request that Flagstaff accepts."""
     try:
-        _sent(url, json.dumps("x" * (limit - 2)).encode(), headers).close()
+        _sent(f"{url}/arrival", json.dumps("x" * (limit - 2)).encode(), headers).close()
     except OSError:  # refused, or the connection was closed before all of it was sent
         yield wrong(
             ABOUT,
             f"Requests of {limit:,} bytes don't arrive.",
             f"Raise the proxy's limit: client_max_body_size {limit}; (nginx), "
             f"LimitRequestBody {limit} (Apache).",
+        )
+
+
+def _stream(url: str, headers: dict[str, str]) -> Iterator[Finding]:
+    """Check that what is sent arrives at once, though the response goes on."""
+    try:
+        with _sent(f"{url}/arrival/stream", b"{}", headers, STREAM_SECONDS) as answer:
+            answer.readline()
+    except OSError:
+        yield wrong(
+            ABOUT,
+            "Event streams don't arrive while they are open, so applications that use them learn "
+            "of changes late or never.",
+            "Let the proxy pass on responses unbuffered: proxy_buffering off; (nginx), "
+            "flushpackets=on (Apache).",
         )
 
 
