@@ -11,12 +11,14 @@ import resource
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import cast
 
 from tests.bench import postgresql
 from tests.bench.load import drive
@@ -28,6 +30,7 @@ TOKENS = 10
 ADDRESSES = [f"127.0.0.{number}" for number in range(1, 41)]
 """From which clients connect, since one address can have only so many streams."""
 AT_ONCE = 100
+BEGINNING = b"\ndata: "
 PATIENCE = 60.0
 CHANGES = 10
 SECONDS = 10.0
@@ -40,49 +43,62 @@ class Crowd:
     def __init__(self) -> None:
         self._all_have_it = asyncio.Event()
         self._missing = 0
-        self._readers: list[asyncio.Task[None]] = []
+        self._clients: list[Client] = []
 
     async def open(self, port: int, tokens: Sequence[str], number: int) -> None:
         """Open so many streams, and wait until each has got its first event."""
-        self.expect(number)
-        places, held = cycle(ADDRESSES), cycle(tokens)
+        loop, places, held = asyncio.get_running_loop(), cycle(ADDRESSES), cycle(tokens)
         for _ in range(0, number, AT_ONCE):
-            several = [self._connect(port, next(held), next(places)) for _ in range(AT_ONCE)]
-            self._readers += [
-                asyncio.create_task(self._read(reader)) for reader in await asyncio.gather(*several)
+            self.expect(AT_ONCE)
+            several = [
+                loop.create_connection(
+                    partial(Client, next(held), self._count),
+                    "127.0.0.1",
+                    port,
+                    local_addr=(next(places), 0),
+                )
+                for _ in range(AT_ONCE)
             ]
-        await self.all_have_it()
+            self._clients += [client for _, client in await asyncio.gather(*several)]
+            await self.all_have_it()
 
     def expect(self, number: int | None = None) -> None:
-        self._missing = len(self._readers) if number is None else number
+        self._missing = len(self._clients) if number is None else number
         self._all_have_it.clear()
 
     async def all_have_it(self) -> None:
         await asyncio.wait_for(self._all_have_it.wait(), PATIENCE)
 
-    async def close(self) -> None:
-        for each in self._readers:
-            each.cancel()
-        await asyncio.gather(*self._readers, return_exceptions=True)
+    def close(self) -> None:
+        for each in self._clients:
+            each.transport.abort()
 
-    async def _connect(self, port: int, token: str, address: str) -> asyncio.StreamReader:
-        reader, writer = await asyncio.open_connection(
-            "127.0.0.1", port, local_addr=(address, 0), limit=1_000_000
-        )
-        writer.write(
+    def _count(self) -> None:
+        self._missing -= 1
+        if not self._missing:
+            self._all_have_it.set()
+
+
+class Client(asyncio.Protocol):
+    """Reads a stream, and keeps none of it. ``on_event``: called when an event's data begin."""
+
+    transport: asyncio.Transport
+    _end = b""
+
+    def __init__(self, token: str, on_event: Callable[[], None]) -> None:
+        self._token, self._on_event = token, on_event
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+        self.transport.write(
             f"GET /api/client/streaming HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-            f"Authorization: {token}\r\n\r\n".encode()
+            f"Authorization: {self._token}\r\n\r\n".encode()
         )
-        head = await reader.readuntil(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 200 "), head
-        return reader
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        while True:
-            await reader.readuntil(b"\ndata: ")
-            self._missing -= 1
-            if not self._missing:
-                self._all_have_it.set()
+    def data_received(self, data: bytes) -> None:
+        for _ in range((self._end + data).count(BEGINNING)):
+            self._on_event()
+        self._end = data[-len(BEGINNING) + 1 :]
 
 
 async def measure(server: Server, subject: Subject, streams: int) -> None:
@@ -100,7 +116,7 @@ async def measure(server: Server, subject: Subject, streams: int) -> None:
     say(f"while a feature is switched {await get_user(subject) / p99:.2f} times: at most 2")
     switching.cancel()
     say(f"memory {memory(server) - before:.0f} MB more: at most 400")
-    await crowd.close()
+    crowd.close()
 
 
 async def get_user(subject: Subject) -> float:

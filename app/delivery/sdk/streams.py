@@ -26,12 +26,14 @@ MOST_OF_TOKEN = 5_000
 MOST_OF_ADDRESS = 1_000
 MOST_WAITING = 4_000_000
 """Bytes that wait for the clients of one token, or of one address, before they get no more."""
+IN_A_ROW, PAUSE_SECONDS = 50, 0.002
+"""After so many streams, requests get their turn for so long."""
 LOOK_SECONDS = 1.0
 """How often streams are looked at if nothing has changed."""
 QUIET_SECONDS = 25.0
 """After this time without an event, a stream gets a comment. SDKs and proxies give up after 60."""
 FIRST_RETRY, LAST_RETRY = 1_000, 5_000
-"""Milliseconds after which clients come back, chosen by chance so that they don't come at once."""
+"""Milliseconds after which clients come back, at random so that they don't come at once."""
 
 EventOf = Callable[[Answers, FeatureQuery, str], bytes]
 """Writes the event that leads from the payload with an ETag to the present one."""
@@ -110,7 +112,9 @@ class Streams:
                 waiting.update({one.reader.digest: size, one.address: size})
         full = {key for key, size in waiting.items() if size > MOST_WAITING}
         look = _Look(self._source)
-        for one, stream in streams:
+        for number, (one, stream) in enumerate(streams, start=1):
+            if not number % IN_A_ROW:
+                time.sleep(PAUSE_SECONDS)
             if not stream.is_open or not look.is_granted(one.reader):
                 stream.end()
                 self._remove(one)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from waitress.buffers import OverflowableBuffer
 from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import WSGITask
@@ -190,6 +191,21 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
         elif is_first:
             self.receiving_since = time.monotonic()
         return taken
+
+    def handle_write(self) -> None:
+        if self.stream is None:
+            super().handle_write()
+            return
+        with self.outbuf_lock:  # waitress takes it only while there is a request
+            super().handle_write()
+
+    def _flush_some(self, do_close: bool = True) -> bool:  # noqa: FBT001, FBT002 - waitress calls it so
+        sent: bool = super()._flush_some(do_close)
+        if not self.total_outbufs_len and self.outbufs[-1].buf is not None:
+            # waitress keeps what was sent, up to 16 MB, as long as the connection stays open.
+            self.outbufs[:] = [OverflowableBuffer(self.adj.outbuf_overflow)]
+            self.current_outbuf_count = 0
+        return sent
 
     @property
     def is_busy(self) -> bool:

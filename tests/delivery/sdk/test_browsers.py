@@ -142,7 +142,7 @@ def test_open_feature_on_the_web_sees_changes_within_a_poll(server, token, page)
     assert {status for _, status in answers} <= {200, 204, 304}
 
 
-def test_open_feature_on_the_web_is_told_of_changes_and_does_not_poll(server, token, page, start):
+def test_open_feature_on_the_web_hears_of_changes_and_does_not_poll(server, token, page, start):
     asked = []
     page.on("request", lambda sent: asked.append(sent.url) if sent.method == "POST" else None)
     sent = [server.address, token, {"targetingKey": "1"}, "sse"]

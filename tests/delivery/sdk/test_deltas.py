@@ -108,7 +108,7 @@ def test_a_token_learns_only_of_its_projects(admin, new_sdk):
     assert other.ask() == [("segment-updated", "nordic"), ("feature-updated", "cart")]
 
 
-def test_whoever_has_what_is_no_longer_known_gets_all_features(admin, follower):
+def test_clients_that_have_what_is_no_longer_known_get_all_features(admin, follower):
     create(admin, "cart")
     follower.etag = '"what-another-server-said"'
     assert follower.ask() == [("hydration", 1)]
@@ -123,7 +123,7 @@ def test_changes_that_cancel_each_other_out_are_no_news(admin, follower):
     assert follower.ask() == []
 
 
-def test_features_with_a_tag_come_anew_when_one_gets_the_tag(admin, sdk):
+def test_features_with_a_tag_come_again_when_one_gets_the_tag(admin, sdk):
     create(admin, "cart")
     create(admin, "menu")
     follower = Follower(sdk, "?tag=simple:pay")
@@ -133,7 +133,7 @@ def test_features_with_a_tag_come_anew_when_one_gets_the_tag(admin, sdk):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whoever_applies_every_delta_has_what_others_read_whole(admin, new_sdk, seed):
+def test_clients_that_apply_every_delta_have_what_others_read_whole(admin, new_sdk, seed):
     dice = random.Random(seed)
     admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
     segments = [

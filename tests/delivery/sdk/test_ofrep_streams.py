@@ -1,4 +1,4 @@
-"""Event streams of OFREP: providers are told when they must ask again."""
+"""Event streams of OFREP: providers hear when they must ask again."""
 
 import time
 
@@ -38,7 +38,7 @@ def ask(server, token, query=""):
 
 
 def address(server, token):
-    """Where a client of OFREP is told to listen."""
+    """Where a client of OFREP must listen."""
     [stream] = ask(server, token).json["eventStreams"]
     assert (stream["type"], stream["inactivityDelaySec"]) == ("sse", 120)
     return stream["endpoint"]["requestUri"]
@@ -63,7 +63,7 @@ def test_a_stream_says_when_to_ask_again_and_the_answer_is_what_it_spoke_of(
         assert [flag["key"] for flag in found] == (["cart"] if way == "on" else [])
 
 
-def test_who_comes_back_is_told_only_if_something_has_changed(server, token, open_stream):
+def test_who_comes_back_gets_an_event_only_if_something_has_changed(server, token, open_stream):
     uri = address(server, token)
     known = open_stream(server, uri).event().id
     back = open_stream(server, uri, Last_Event_ID=known)
@@ -131,7 +131,7 @@ def test_other_servers_offer_no_streams(new_front):
     assert "eventStreams" not in new_front().flags().json
 
 
-def test_who_was_told_of_a_change_that_cannot_be_read_gets_an_error_and_asks_again(new_front, away):
+def test_who_hears_of_a_change_that_cannot_be_read_gets_an_error_and_asks_again(new_front, away):
     front = new_front()
     front.flags()
     away(is_away=True)

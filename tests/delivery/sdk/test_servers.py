@@ -85,7 +85,7 @@ def listeners(empty_postgresql):
 
 @pytest.fixture
 def told(machine, start, empty_postgresql, listeners):
-    """Two servers on one PostgreSQL that ask it for changes only when they are told of some."""
+    """Two servers on one PostgreSQL that ask it for changes only when they hear of some."""
     machine.settings |= {"DATABASE_URL": empty_postgresql, "SECRET_KEY": SECRET_KEY}
     machine.settings["PROCESSES"] = "1"  # so that the one that is asked is the one that wrote
     command = serving_with("app.core.commits", LISTENING_POLL_SECONDS=1e9)

@@ -79,7 +79,7 @@ def test_a_stream_begins_with_all_features_and_sends_each_change(server, token, 
     assert update.data["events"][0]["eventId"] > hydration["eventId"]
 
 
-def test_who_comes_back_gets_what_has_changed_meanwhile(server, token, streaming):
+def test_who_comes_back_gets_what_has_changed_since(server, token, streaming):
     create(server, "cart")
     stream = streaming(server, token)
     known = stream.event().id
@@ -150,14 +150,14 @@ def test_streams_have_bounds_for_each_token_and_each_address(start, streaming):
     until(lambda: status(one, "127.0.0.7") == 200)
 
 
-def test_quiet_streams_get_comments_so_that_nobody_takes_them_for_dead(start, streaming):
+def test_quiet_streams_get_comments_so_that_no_one_takes_them_for_dead(start, streaming):
     server = start(command=serving_with(STREAMS, QUIET_SECONDS=0.5))
     stream = streaming(server, new_token(server)["secret"])
     stream.event()
     assert [stream.line() for _ in range(4)] == [":", "", ":", ""]
 
 
-def test_who_reads_nothing_is_cut_off_and_holds_nobody_up(start, streaming):
+def test_who_reads_nothing_is_cut_off_and_holds_no_one_up(start, streaming):
     server = start(command=serving_with("app.operations.server.connections", STALL_SECONDS=1.0))
     token = new_token(server)["secret"]
     for number in range(100):

@@ -4,10 +4,13 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from waitress.adjustments import Adjustments
 
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
@@ -17,7 +20,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.factory import create_app
 from app.operations.server import connections
-from app.operations.server.connections import LEAST_BYTES, Channel
+from app.operations.server.connections import LEAST_BYTES, Channel, OpenResponse
 from tests.support.machines import Machine
 from tests.support.servers import Server
 from tests.support.windows import Window, set_password, sign_in
@@ -127,3 +130,25 @@ def test_a_reader_that_stops_is_cut_off_a_minute_after_it_last_took_its_share(ch
     assert not made.falls_behind()
     clock.now += 0.1
     assert made.falls_behind()
+
+
+def test_a_stream_arrives_whole_and_in_order_while_the_loop_sends_too():
+    here, there = socket.socketpair()
+    server = SimpleNamespace(pull_trigger=lambda: None, active_channels={})
+    channel = Channel(server, here, ("127.0.0.1", 1), Adjustments(), map={})
+    channel.stream = OpenResponse(channel, is_chunked=False)
+    events = [b"%06d" % number * 2_000 for number in range(1_000)]
+
+    def send():
+        for event in events:
+            channel.stream.send(event)
+        channel.stream.end()
+
+    def loop():
+        while channel.connected:
+            channel.handle_write()
+
+    with closing(there), ThreadPoolExecutor(2) as threads:
+        threads.submit(send)
+        threads.submit(loop)
+        assert b"".join(iter(partial(there.recv, 65_536), b"")) == b"".join(events)

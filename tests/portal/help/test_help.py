@@ -29,7 +29,9 @@ NAMES = {
     "SignOnFailed": 400,
     "SignOnRefused": 403,
     "RateLimitError": 429,
+    "TooManyStreamsError": 429,
     "InternalError": 500,
+    "NotImplementedError": 501,
     "UnavailableError": 503,
 }
 """Scripts rely on them."""
