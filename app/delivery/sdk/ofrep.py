@@ -290,7 +290,7 @@ class OfrepApi:
         return {"eventStreams": [stream]}
 
     def _stream(self, environ: WSGIEnvironment) -> Answer:
-        """Return a response that stays open, with an event whenever its client must ask for features again."""
+        """Return a response that stays open, with an event when its client must ask again."""
         reader = self._reader_of_stream(environ)
         query = _configuration(reader)
         answers = self._source.answers(reader.environment)
