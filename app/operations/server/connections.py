@@ -107,6 +107,7 @@ class Task(WSGITask):  # type: ignore[misc] # untyped
     def finish(self) -> None:
         if self._on_open is None:
             super().finish()
+            self.channel.forget_sent()
             return
         self.write(b"")
         self.close_on_finish = False  # the stream's end closes the connection
@@ -154,6 +155,7 @@ class OpenResponse:
         with self._channel.outbuf_lock, suppress(ClientDisconnected):
             if self.is_open:
                 self._channel.write_soon(data)
+                self._channel.forget_sent()
                 self._channel.close_when_flushed = is_last
 
 
@@ -195,17 +197,17 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
     def handle_write(self) -> None:
         if self.stream is None:
             super().handle_write()
-            return
-        with self.outbuf_lock:  # waitress takes it only while there is a request
-            super().handle_write()
+        else:
+            with self.outbuf_lock:  # waitress takes it only while there is a request
+                super().handle_write()
+        self.forget_sent()
 
-    def _flush_some(self, do_close: bool = True) -> bool:  # noqa: FBT001, FBT002 - waitress calls it so
-        sent: bool = super()._flush_some(do_close)
-        if not self.total_outbufs_len and self.outbufs[-1].buf is not None:
-            # waitress keeps what was sent, up to 16 MB, as long as the connection stays open.
-            self.outbufs[:] = [OverflowableBuffer(self.adj.outbuf_overflow)]
-            self.current_outbuf_count = 0
-        return sent
+    def forget_sent(self) -> None:
+        """Free what was sent. waitress keeps up to 16 MB of it while the connection is open."""
+        with self.outbuf_lock:
+            if not self.total_outbufs_len and self.outbufs[-1].buf is not None:
+                self.outbufs[:] = [OverflowableBuffer(self.adj.outbuf_overflow)]
+                self.current_outbuf_count = 0
 
     @property
     def is_busy(self) -> bool:
