@@ -206,7 +206,8 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
         """Free what was sent. waitress keeps up to 16 MB of it while the connection is open."""
         with self.outbuf_lock:
             if not self.total_outbufs_len and self.outbufs[-1].buf is not None:
-                self.outbufs[:] = [OverflowableBuffer(self.adj.outbuf_overflow)]
+                self.outbufs.pop().close()
+                self.outbufs.append(OverflowableBuffer(self.adj.outbuf_overflow))
                 self.current_outbuf_count = 0
 
     @property
