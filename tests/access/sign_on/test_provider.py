@@ -6,6 +6,7 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from ipaddress import ip_network
 from threading import Thread
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
@@ -540,7 +541,9 @@ def test_an_admin_unlinks_what_was_linked_wrongly(app, provider, browser, people
 def test_an_admin_sees_the_settings_without_secrets_and_tests_the_connection(
     app, provider, browser
 ):
+    change_settings(app, trusted_proxy=(ip_network("127.0.0.0/8"),))
     page = browser.get("/single-sign-on")
+    assert "FLAGSTAFF_TRUSTED_PROXY 127.0.0.0/8" in page.words
     assert provider.issuer in page.words
     assert "a-secret" not in page.text
     assert "http://127.0.0.1:4242/sign-in/callback" in page.words
