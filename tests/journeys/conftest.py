@@ -1,10 +1,11 @@
 """A real browser, and a real server for it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import APIRequestContext, Browser, BrowserContext, Page
 
 from tests.journeys.instance import THROUGH_NGINX, Instance, furnished
 from tests.support.nginx import PREFIX
@@ -20,14 +21,19 @@ def _on_a_sub_path() -> Iterator[None]:
     """Behind nginx the pages are on a sub-path; the journeys name them without it."""
     with pytest.MonkeyPatch.context() as patch:
         if THROUGH_NGINX:
-            goto = Page.goto
-            patch.setattr(Page, "goto", lambda page, url, **o: goto(page, _below(url), **o))
+            patch.setattr(Page, "goto", _asks_below(Page.goto))
+            for name in ("get", "post"):
+                ask = getattr(APIRequestContext, name)
+                patch.setattr(APIRequestContext, name, _asks_below(ask))
         yield
 
 
-def _below(url: str) -> str:
-    is_path = url.startswith("/") and not url.startswith(PREFIX)
-    return f"{PREFIX}{url}" if is_path else url
+def _asks_below(ask: Callable[..., Any]) -> Callable[..., Any]:
+    def with_prefix(asker: object, url: str, **options: Any) -> Any:
+        is_path = url.startswith("/") and not url.startswith(PREFIX)
+        return ask(asker, f"{PREFIX}{url}" if is_path else url, **options)
+
+    return with_prefix
 
 
 @pytest.fixture(scope="session")
