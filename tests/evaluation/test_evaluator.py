@@ -87,7 +87,7 @@ def test_servers_get_features_that_are_off_and_browsers_do_not():
     off = plain("off") | {"enabled": False}
     evaluator = made(state_of(plain("on"), off))
     for has_off, expected in ((True, {"on": True, "off": False}), (False, {"on": True})):
-        body = json.loads(evaluator.all(Flags(has_off=has_off), None, {}).body)
+        body = json.loads(evaluator.all(Flags("production", has_off=has_off), None, {}).body)
         assert {one["key"]: one["value"] for one in body["flags"]} == expected
 
 

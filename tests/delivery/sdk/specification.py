@@ -82,6 +82,12 @@ class Specification:
         events = self._content["state"].get("events", ())
         return [event["featureName"] for event in events if event["type"] == "feature-removed"]
 
+    @property
+    def last_state(self) -> dict[str, Any]:
+        """What a stream of changes leads to."""
+        kept = [one for one in self.state["features"] if one["name"] not in self.removed]
+        return self.state | {"features": kept}
+
     def give(self, call: Call) -> set[str]:
         """Make the state by the admin API; the features that it refuses."""
         for field in sorted(_fields(self.state)):
