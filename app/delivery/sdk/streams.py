@@ -90,12 +90,11 @@ class Streams:
         return Answer(HTTP_OK, [*STREAM_HEADERS], on_open=partial(self._begin, asked, first))
 
     def _begin(self, asked: Subscription, first: bytes, stream: Stream) -> None:
-        with self._lock:
-            self._number.update((asked.reader.digest, asked.address))
         retry = FIRST_RETRY + secrets.randbelow(LAST_RETRY - FIRST_RETRY)
         stream.send(b"retry: %d\n\n%b" % (retry, first))
         with self._lock:
             self._open[asked] = stream
+            self._number.update((asked.reader.digest, asked.address))
         self._head = None  # something may have changed since its first event was written
 
     def tend(self) -> None:
@@ -137,8 +136,10 @@ class Streams:
     def _remove(self, one: Subscription) -> None:
         with self._lock:
             del self._open[one]
-            self._number.subtract((one.reader.digest, one.address))
-            self._number += Counter()  # without those at zero
+            for key in (one.reader.digest, one.address):
+                self._number[key] -= 1
+                if not self._number[key]:
+                    del self._number[key]
 
 
 class _Look:
@@ -147,8 +148,7 @@ class _Look:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._granted: dict[bytes, bool] = {}
-        self._etags: dict[tuple[str, FeatureQuery], str | None] = {}
-        self._events: dict[tuple[str, FeatureQuery, EventOf, str], bytes] = {}
+        self._news: dict[tuple[str, FeatureQuery, EventOf, str], tuple[str, bytes] | None] = {}
 
     def is_granted(self, reader: Reader) -> bool:
         """Whether its token still is what it was when the stream began."""
@@ -158,21 +158,21 @@ class _Look:
         return found
 
     def news(self, one: Subscription) -> tuple[str, bytes] | None:
-        """The ETag of the present payload, and the event that leads to it; None if it is known."""
-        place = one.reader.environment, one.query
-        if place not in self._etags:
-            self._etags[place] = self._etag(*place)
-        etag = self._etags[place]
-        if etag is None or etag == one.etag:
-            return None
-        key = (*place, one.event, one.etag)
-        if key not in self._events:
-            answers = self._source.answers(one.reader.environment)
-            self._events[key] = one.event(answers, one.query, one.etag)
-        return etag, self._events[key]
+        """The ETag of the present payload, and the event that leads to it.
 
-    def _etag(self, environment: str, query: FeatureQuery) -> str | None:
+        None if the client has it, or while it can't be read.
+        """
+        key = one.reader.environment, one.query, one.event, one.etag
+        if key not in self._news:
+            self._news[key] = self._find(*key)
+        return self._news[key]
+
+    def _find(
+        self, environment: str, query: FeatureQuery, event: EventOf, had: str
+    ) -> tuple[str, bytes] | None:
         try:
-            return self._source.answers(environment).all(query).etag
+            answers = self._source.answers(environment)
+            etag = answers.all(query).etag
+            return None if etag == had else (etag, event(answers, query, had))
         except Unavailable:
             return None
