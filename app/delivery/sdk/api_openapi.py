@@ -10,7 +10,8 @@ from app.core.permissions import Access
 from app.core.words import camel_case
 from app.delivery.sdk.client import CLIENT, DELTA, FEATURES, STREAMING, VALIDATE
 from app.delivery.sdk.frontend import FRONTEND
-from app.delivery.sdk.ofrep import CONFIG_ETAG, FLAGS, STREAM_PATH
+from app.delivery.sdk.ofrep import FLAGS
+from app.delivery.sdk.ofrep_streams import CONFIG_ETAG, STREAM_PATH
 from app.delivery.sdk.schemas import (
     FrontendContext,
     FrontendFeatures,
@@ -46,7 +47,7 @@ _CHOICE = {
 _IN_ADDRESS = {
     "userId": "A field of the context. Any other can stand beside it: `properties[country]`."
 }
-_TOLD = {CONFIG_ETAG: "The `etag` of an event: the answer is at least as new as this."}
+_AT_LEAST = {CONFIG_ETAG: "The `etag` of an event: the answer is at least as new as this."}
 _SIGNED = {"token": "As `eventStreams` has it. Valid for one to two hours."}
 _REGISTRATION = {
     "appName": "web-shop",
@@ -183,7 +184,7 @@ ADDRESSES = [
     _Address("post", FRONTEND, "List what is on", FOR_BROWSERS, FrontendFeatures, FrontendContext),
     _Address("post", f"{FRONTEND}/client/register", _STARTS, FOR_BROWSERS, 200, SdkRegistration),
     _Address("post", f"{FRONTEND}/client/metrics", _COUNTS, FOR_BROWSERS, 200, SdkMetrics),
-    _Address("post", FLAGS, "Evaluate all features", FOR_SDKS, OfrepFlags, OfrepContext, _TOLD),
+    _Address("post", FLAGS, "Evaluate all features", FOR_SDKS, OfrepFlags, OfrepContext, _AT_LEAST),
     _Address("post", _FLAG, "Evaluate a feature", FOR_SDKS, OfrepFlag, OfrepContext),
     _Address(
         "get",

@@ -24,6 +24,7 @@ from app.delivery.sdk.http import (
     held_by,
     json_answer,
     refused,
+    remote_address,
 )
 from app.delivery.sdk.payloads import Answers, FeatureQuery
 from app.delivery.sdk.reports import Caller, Reports
@@ -110,8 +111,7 @@ class ClientApi:
         reader, caller, query = self._asked(environ, by_reference=True)
         held = environ.get("HTTP_LAST_EVENT_ID", "")
         payload = self._source.answers(reader.environment).delta(query, held)
-        address = environ.get("REMOTE_ADDR", "")
-        asked = Subscription(reader, caller, address, query, _updated, payload.etag)
+        asked = Subscription(reader, caller, remote_address(environ), query, _updated, payload.etag)
         first = event(b"unleash-connected", payload.etag, payload.body)
         return self._streams.open(environ, asked, first)
 

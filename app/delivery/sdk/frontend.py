@@ -18,6 +18,7 @@ from app.delivery.sdk.http import (
     body_of,
     delivered,
     refused,
+    remote_address,
 )
 from app.delivery.sdk.reports import Caller, Reports
 from app.delivery.sdk.source import Reader, Source
@@ -102,11 +103,6 @@ class FrontendApi:
     def _reader(self, environ: WSGIEnvironment) -> Reader:
         sent = environ.get("HTTP_AUTHORIZATION", "")
         return self._callers.reader(sent, SdkTokenType.FRONTEND)
-
-
-def remote_address(environ: WSGIEnvironment) -> str:
-    """Return the caller's address. Behind a trusted proxy, the server takes it from the header."""
-    return environ.get("REMOTE_ADDR") or ""
 
 
 def _context_in(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -118,6 +118,11 @@ def json_answer(status: str, data: Any, *headers: Header) -> Answer:
     return Answer(status, [JSON, *headers, ("Content-Length", str(len(body)))], body)
 
 
+def remote_address(environ: WSGIEnvironment) -> str:
+    """Return the caller's address. Behind a trusted proxy, the server takes it from the header."""
+    return environ.get("REMOTE_ADDR") or ""
+
+
 def held_by(environ: WSGIEnvironment) -> list[str]:
     """Return the ETags of what the client has; ``*`` for any."""
     match = environ.get("HTTP_IF_NONE_MATCH", "").strip()
@@ -126,9 +131,9 @@ def held_by(environ: WSGIEnvironment) -> list[str]:
 
 def delivered(environ: WSGIEnvironment, content: Content, *headers: Header) -> Answer:
     """Return the content, compressed if the client accepts gzip; 304 if the client has it."""
-    found = [("ETag", f'"{content.etag}"'), *headers]
-    held = held_by(environ)
-    if content.etag in held or "*" in held:
+    etag, held = content.etag, held_by(environ)
+    found = [("ETag", f'"{etag}"'), *headers]
+    if etag in held or "*" in held:
         return Answer(NOT_MODIFIED, found)
     accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
     if "gzip" in accepted and not _no_gzip(accepted):

@@ -6,32 +6,21 @@ without one, whether the feature is on.
 
 import gzip
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
 from math import isfinite
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs
 from uuid import uuid4
 from wsgiref.types import WSGIEnvironment
 
-from itsdangerous import BadSignature, Signer
-
 from app.catalogue.sdk_tokens.models import SdkTokenType
-from app.core.errors import (
-    DomainError,
-    Invalid,
-    MethodNotAllowed,
-    NotAuthenticated,
-    NotFound,
-    Unavailable,
-)
-from app.core.streaming import COMMENT, STREAM
+from app.core.errors import DomainError, Invalid, MethodNotAllowed, NotFound, Unavailable
 from app.delivery.sdk import cors
 from app.delivery.sdk.callers import Callers
-from app.delivery.sdk.frontend import NO_CACHE, remote_address
+from app.delivery.sdk.frontend import NO_CACHE
 from app.delivery.sdk.http import (
     HTTP_OK,
     Answer,
@@ -41,23 +30,18 @@ from app.delivery.sdk.http import (
     json_answer,
     refused,
     refused_with,
+    remote_address,
 )
-from app.delivery.sdk.payloads import Answers, FeatureQuery
+from app.delivery.sdk.ofrep_streams import CONFIG_ETAG, STREAM_PATH, OfrepStreams, configuration
+from app.delivery.sdk.payloads import Answers
 from app.delivery.sdk.source import Reader, Source
-from app.delivery.sdk.streams import Streams, Subscription, event
+from app.delivery.sdk.streams import Streams
 from app.evaluation.written import QUICK, EvaluatedFeature, Written
 
 OFREP = "/ofrep/v1"
 FLAGS = f"{OFREP}/evaluate/flags"
-STREAM_PATH = f"{OFREP}/stream"
-PERIOD_SECONDS = 3_600
-"""The address of a stream is valid in the period in which it was made, and in the next one."""
-INACTIVE_SECONDS = 120
-"""A page that was hidden for so long closes its stream until it is shown again."""
-CONFIG_ETAG = "flagConfigEtag"
-"""The parameter in which a client says what a stream has told it."""
 GAP = b"\0"
-"""Stands for the version in features that are kept: JSON has no such byte."""
+"""Holds the place of the version in features that are cached. JSON has no such byte."""
 END = b'"}}'
 TARGETING_KEY = "targetingKey"
 
@@ -191,9 +175,8 @@ class OfrepApi:
         *,
         max_bytes: int,
     ) -> None:
-        self._source, self._callers, self._streams = source, callers, streams
-        self._signer = Signer(secret_key, salt=STREAM_PATH, digest_method=sha256)
-        self._max_bytes = max_bytes
+        self._source, self._callers, self._max_bytes = source, callers, max_bytes
+        self._streams = OfrepStreams(source, streams, secret_key)
 
     def answer(self, path: str, environ: WSGIEnvironment) -> Answer:
         method = environ["REQUEST_METHOD"]
@@ -202,7 +185,7 @@ class OfrepApi:
         if path == STREAM_PATH:
             if method != "GET":
                 raise MethodNotAllowed("GET")
-            return self._stream(environ)
+            return self._streams.open(environ)
         key = _key(path)
         if path != FLAGS and not key:
             raise NotFound("There is nothing at this address.")
@@ -245,11 +228,11 @@ class OfrepApi:
             written = evaluator.all(view, reader.projects, given)
         except Invalid as error:
             raise InvalidContext(error.message) from None
-        streams = self._streams_for(environ, reader)
+        streams = self._streams.offered(environ, reader)
         return delivered(environ, _Bulk(written, answers.state.version, streams), NO_CACHE)
 
     def _answers(self, environ: WSGIEnvironment, reader: Reader) -> Answers:
-        """Return what is current, for a client that a stream has told of a change as well.
+        """Return what is current, at least as new as the change that a client heard of.
 
         Raises:
             Unavailable: if the change can't be read. A client that got what was before would keep
@@ -257,8 +240,8 @@ class OfrepApi:
 
         """
         answers = self._source.answers(reader.environment)
-        told = parse_qs(environ.get("QUERY_STRING", "")).get(CONFIG_ETAG)
-        if told and answers.all(_configuration(reader)).etag != told[0]:
+        heard_of = parse_qs(environ.get("QUERY_STRING", "")).get(CONFIG_ETAG)
+        if heard_of and answers.all(configuration(reader)).etag != heard_of[0]:
             self._source.look_again()
             answers = self._source.answers(reader.environment)
             if self._source.age is not None:
@@ -279,64 +262,9 @@ class OfrepApi:
         answer = evaluation(*found, reader.environment, version=str(version))
         return json_answer(HTTP_OK, answer, NO_CACHE)
 
-    def _streams_for(self, environ: WSGIEnvironment, reader: Reader) -> dict[str, Any]:
-        """Return where a client learns of changes. The address is the same for an hour."""
-        if STREAM not in environ:
-            return {}
-        signed = self._signer.sign(f"{reader.token_id}.{_period()}").decode()
-        uri = f"{environ.get('SCRIPT_NAME', '')}{STREAM_PATH}?token={quote(signed)}"
-        endpoint = {"requestUri": uri}
-        stream = {"type": "sse", "endpoint": endpoint, "inactivityDelaySec": INACTIVE_SECONDS}
-        return {"eventStreams": [stream]}
-
-    def _stream(self, environ: WSGIEnvironment) -> Answer:
-        """Return a response that stays open, with an event when its client must ask again."""
-        reader = self._reader_of_stream(environ)
-        query = _configuration(reader)
-        answers = self._source.answers(reader.environment)
-        etag, held = answers.all(query).etag, environ.get("HTTP_LAST_EVENT_ID", "")
-        # It is not known what a new client has: features may have changed since it asked.
-        first = COMMENT if held == etag else _refetch(answers, query, held)
-        address = environ.get("REMOTE_ADDR", "")
-        asked = Subscription(reader, None, address, query, _refetch, etag)
-        return self._streams.open(environ, asked, first)
-
-    def _reader_of_stream(self, environ: WSGIEnvironment) -> Reader:
-        """Return what the SDK token grants for which a stream's address was made.
-
-        Raises:
-            NotAuthenticated: if the address is no longer valid, or the SDK token.
-
-        """
-        sent = parse_qs(environ.get("QUERY_STRING", "")).get("token", [""])[0]
-        try:
-            id, _, period = self._signer.unsign(sent).decode().partition(".")
-        except BadSignature:
-            raise NotAuthenticated from None
-        reader = self._source.reader_with_id(int(id))
-        if reader is None or not 0 <= _period() - int(period) <= 1:
-            raise NotAuthenticated
-        return reader
-
     def _reader(self, environ: WSGIEnvironment) -> Reader:
         sent = environ.get("HTTP_AUTHORIZATION") or environ.get("HTTP_X_API_KEY", "")
         return self._callers.reader(sent)
-
-
-def _period() -> int:
-    """Number of the present hour."""
-    return int(time.time() // PERIOD_SECONDS)
-
-
-def _configuration(reader: Reader) -> FeatureQuery:
-    """The features of a token, which its stream is about."""
-    return FeatureQuery(reader.projects, is_inlined=False)
-
-
-def _refetch(answers: Answers, query: FeatureQuery, _etag: str) -> bytes:
-    etag, at = answers.all(query).etag, answers.state.changed_at
-    told = {"type": "refetchEvaluation", "etag": etag, "lastModified": int(at.timestamp())}
-    return event(b"message", etag, _json(told))
 
 
 def _key(path: str) -> str:

@@ -52,13 +52,13 @@ def test_a_stream_says_when_to_ask_again_and_the_answer_is_what_it_spoke_of(
     assert (first.name, first.data["type"]) == ("message", "refetchEvaluation")
     for way in ("on", "off", "on"):
         switch(server, way)
-        told = stream.event()
-        assert told.name == "message"
-        assert told.data["type"] == "refetchEvaluation"
-        assert told.id == told.data["etag"]
-        assert abs(told.data["lastModified"] - time.time()) < 60
-        query = f"?flagConfigEtag={told.data['etag']}"
-        query += f"&flagConfigLastModified={told.data['lastModified']}"
+        notice = stream.event()
+        assert notice.name == "message"
+        assert notice.data["type"] == "refetchEvaluation"
+        assert notice.id == notice.data["etag"]
+        assert abs(notice.data["lastModified"] - time.time()) < 60
+        query = f"?flagConfigEtag={notice.data['etag']}"
+        query += f"&flagConfigLastModified={notice.data['lastModified']}"
         found = ask(server, token, query).json["flags"]
         assert [flag["key"] for flag in found] == (["cart"] if way == "on" else [])
 
@@ -87,7 +87,7 @@ def test_the_address_has_a_token_of_its_own_that_no_log_shows(server, token, ope
 
 
 def test_addresses_are_replaced_and_end_of_themselves(start, open_stream):
-    server = start(command=serving_with("app.delivery.sdk.ofrep", PERIOD_SECONDS=2))
+    server = start(command=serving_with("app.delivery.sdk.ofrep_streams", PERIOD_SECONDS=2))
     token = new_token(server)
     first = ask(server, token)
     uri = first.json["eventStreams"][0]["endpoint"]["requestUri"]
