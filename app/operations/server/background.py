@@ -1,4 +1,4 @@
-"""Background work of each process: chores, sending to webhooks, and mail."""
+"""Background work of each process: chores, webhooks, mail, and listening for changes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,6 +17,7 @@ from app.core.db import transact
 from app.delivery.sdk.reports import Reports
 from app.delivery.webhooks import outbox
 from app.operations.server.chores import Chores, every
+from app.operations.server.listening import Listening
 from app.operations.server.mailer import Mailer
 from app.operations.server.webhooks import Sender
 from app.operations.upkeep.checkpoints import write_down_if_due
@@ -69,5 +70,5 @@ def background(app: Flask) -> Iterator[None]:
         lock=settings.home / ".chores.lock",
     )
     mailer = Mailer(app, settings.mail_url) if settings.mail_url else nullcontext()
-    with chores, Sender(app, metrics.note_webhook), mailer:
+    with chores, Sender(app, metrics.note_webhook), mailer, Listening(app):
         yield

@@ -2,7 +2,10 @@
 
 import threading
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+
+from app.core.logs import LOGGER, reason
 
 
 class BackgroundThread(AbstractContextManager[None]):
@@ -19,6 +22,19 @@ class BackgroundThread(AbstractContextManager[None]):
     def __exit__(self, *_: object) -> None:
         self._end.set()
         self._thread.join(self._wait_seconds)
+
+    def _repeat(
+        self, work: Callable[[], object], doing: str, *, pause: float, fault_pause: float
+    ) -> None:
+        """Work with pauses, in seconds, until the end. A failure is logged."""
+        next_pause = pause
+        while not self._end.wait(next_pause):
+            next_pause = pause
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - the next attempt may succeed
+                LOGGER.warning("%s failed: %s", doing, reason(error))
+                next_pause = fault_pause
 
     @abstractmethod
     def _run(self) -> None:

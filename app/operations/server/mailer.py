@@ -9,7 +9,7 @@ from app.accounts.mails.service import Task
 from app.core import messages
 from app.core.config import Settings
 from app.core.db import transact
-from app.core.logs import LOGGER, reason
+from app.core.logs import LOGGER
 from app.core.messages import Mail, Outcome
 from app.operations.server.background_thread import BackgroundThread
 
@@ -26,25 +26,19 @@ class Mailer(BackgroundThread):
         self._app, self._url = app, url
 
     def _run(self) -> None:
-        pause = PAUSE_SECONDS
-        while not self._end.wait(pause):
-            pause = PAUSE_SECONDS
-            try:
-                with self._app.app_context():
-                    self._send_all()
-            except Exception as error:  # noqa: BLE001 - every error leads to a retry
-                LOGGER.warning("sending mail failed: %s", reason(error))
-                pause = FAULT_SECONDS
+        work = self._send_all
+        self._repeat(work, "sending mail", pause=PAUSE_SECONDS, fault_pause=FAULT_SECONDS)
 
     def _send_all(self) -> None:
-        while not self._end.is_set() and transact(mails.is_any_due, writes=False):
-            task = transact(mails.take, writes=True)
-            if task is None:  # another process was quicker
-                return
-            outcome = self._send(task)
-            if outcome.error is not None:
-                LOGGER.warning("mail %d was not sent: %s", task.mail_id, outcome.error)
-            transact(partial(mails.settle, task, outcome), writes=True)
+        with self._app.app_context():
+            while not self._end.is_set() and transact(mails.is_any_due, writes=False):
+                task = transact(mails.take, writes=True)
+                if task is None:  # another process was quicker
+                    return
+                outcome = self._send(task)
+                if outcome.error is not None:
+                    LOGGER.warning("mail %d was not sent: %s", task.mail_id, outcome.error)
+                transact(partial(mails.settle, task, outcome), writes=True)
 
     def _send(self, task: Task) -> Outcome:
         settings: Settings = self._app.config["SETTINGS"]

@@ -1,6 +1,5 @@
 """Sends what is new to open event streams, beside the requests."""
 
-from app.core.logs import LOGGER, reason
 from app.delivery.sdk.streams import Streams
 from app.operations.server.background_thread import BackgroundThread
 
@@ -14,11 +13,5 @@ class Streaming(BackgroundThread):
         self._streams = streams
 
     def _run(self) -> None:
-        pause = PAUSE_SECONDS
-        while not self._end.wait(pause):
-            pause = PAUSE_SECONDS
-            try:
-                self._streams.tend()
-            except Exception as error:  # noqa: BLE001 - the next attempt may succeed
-                LOGGER.warning("sending to event streams failed: %s", reason(error))
-                pause = FAULT_SECONDS
+        doing = "sending to event streams"
+        self._repeat(self._streams.tend, doing, pause=PAUSE_SECONDS, fault_pause=FAULT_SECONDS)

@@ -30,7 +30,6 @@ from app.core.logs import ACCESS
 from app.delivery.sdk.api import is_for_sdks
 from app.operations.server.background import background
 from app.operations.server.connections import Channel
-from app.operations.server.listening import Listening
 from app.operations.server.loop import IDLE_SECONDS, Loop
 from app.operations.server.proxies import behind_proxies
 from app.operations.server.sockets import Sockets
@@ -103,12 +102,10 @@ class Worker:
         sys.setswitchinterval(SWITCH_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
-        listening = Listening(self._app)
         streams = Streaming(self._app.extensions["flagstaff.streams"])
         with (
             logs.written_in_batches() as self._write_log,
             background(self._app),
-            listening,
             streams,
         ):
             self._loop.run()
