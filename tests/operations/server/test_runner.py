@@ -7,7 +7,6 @@ import resource
 import signal
 import socket
 import sqlite3
-import sys
 import time
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
@@ -17,25 +16,12 @@ import pytest
 from app.operations.server.connections import RECEIVE_SECONDS
 from app.operations.server.loop import DRAIN_SECONDS
 from tests.support.machines import SECONDS
-from tests.support.servers import TOKEN, Answer, Server
+from tests.support.servers import TOKEN, Answer, Server, serving_with
 
 pytestmark = pytest.mark.one_in(2)
 
 FEATURES = "/api/admin/projects/default/features"
-HASTY = """
-import app.operations.server.connections as runner
-runner.RECEIVE_SECONDS = runner.STALL_SECONDS = 1.0
-from app.operations.cli import main
-main()
-"""
-"""The same server with less patience than it has."""
-PATIENT = """
-import app.operations.server.connections as connections
-connections.GREETING_SECONDS = 30.0
-from app.operations.cli import main
-main()
-"""
-"""One that gives a new connection more time than a busy machine needs to send a request."""
+CONNECTIONS = "app.operations.server.connections"
 SOCKETS = 1_500
 POST = "POST / HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = f"{POST}Transfer-Encoding: chunked\r\n\r\n"
@@ -168,7 +154,8 @@ def test_a_long_answer_is_sent_to_its_end(start):
 
 @pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/ready", 503)])
 def test_a_client_that_has_just_connected_hears_that_the_server_lives_but_ends(start, path, status):
-    server = start(command=[sys.executable, "-c", PATIENT, "serve"])
+    # More time for a new connection than a busy machine needs to send a request.
+    server = start(command=serving_with(CONNECTIONS, GREETING_SECONDS=30.0))
     with closing(connect(server)) as client:
         server.process.send_signal(signal.SIGTERM)
         server.wait_until_it_stops_listening()
@@ -214,7 +201,7 @@ def test_with_nothing_under_way_it_ends_at_once(start):
 
 @pytest.mark.parametrize("part", ["headers", "body", "nothing"])
 def test_who_never_finishes_a_request_is_cut_off(start, part):
-    server = start(command=[sys.executable, "-c", HASTY, "serve"])
+    server = start(command=serving_with(CONNECTIONS, RECEIVE_SECONDS=1.0, STALL_SECONDS=1.0))
     head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n"
     began = time.monotonic()
     with closing(connect(server)) as slow:

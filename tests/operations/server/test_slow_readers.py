@@ -1,7 +1,6 @@
 """Clients that take a large answer slowly, or not at all, keep no one else waiting."""
 
 import socket
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,18 +21,13 @@ from app.factory import create_app
 from app.operations.server import connections
 from app.operations.server.connections import LEAST_BYTES, Channel, OpenResponse
 from tests.support.machines import Machine
-from tests.support.servers import Server
+from tests.support.servers import Server, serving_with
 from tests.support.windows import Window, set_password, sign_in
 
 pytestmark = pytest.mark.one_in(2)
 
 STALL_SECONDS = 2
-IMPATIENT = f"""
-import app.operations.server.connections as connections
-connections.STALL_SECONDS = {STALL_SECONDS}.0
-from app.operations.cli import main
-main()
-"""
+IMPATIENT = serving_with("app.operations.server.connections", STALL_SECONDS=STALL_SECONDS)
 EVENTS, EVENT_BYTES = 20_000, 1_200
 """Together more than the 16 MiB of an answer for which waitress by itself makes a thread wait."""
 READERS, THREADS = 4, 8
@@ -85,9 +79,7 @@ def is_cut_off(client: socket.socket) -> bool:
 def test_readers_that_take_hardly_anything_keep_no_one_waiting_and_are_cut_off(
     full: Machine, start: Callable[..., Server], taken: int
 ) -> None:
-    server = start(
-        command=[sys.executable, "-c", IMPATIENT, "serve"], PROCESSES="1", THREADS=str(THREADS)
-    )
+    server = start(command=IMPATIENT, PROCESSES="1", THREADS=str(THREADS))
     set_password(full, server)
     window = Window()
     sign_in(window, server)

@@ -16,19 +16,15 @@ import pytest
 
 from app.operations.server.loop import DRAIN_SECONDS
 from tests.support.machines import SECONDS, Machine
-from tests.support.servers import TOKEN, Server, until
+from tests.support.servers import TOKEN, Server, serving_with, until
 
 pytestmark = pytest.mark.one_in(2)
 
 USER = "/api/admin/user"
 HANG_SECONDS, READY_SECONDS = 2, 8
-IMPATIENT = f"""
-import app.operations.server.supervisor as supervisor
-supervisor.HANG_SECONDS = {HANG_SECONDS}.0
-supervisor.READY_SECONDS = {READY_SECONDS}.0
-from app.operations.cli import main
-main()
-"""
+IMPATIENT = serving_with(
+    "app.operations.server.supervisor", HANG_SECONDS=HANG_SECONDS, READY_SECONDS=READY_SECONDS
+)
 LATE_SECONDS = 1
 LATE = f"""
 import os, time
@@ -185,7 +181,7 @@ def test_systemd_hears_of_start_reload_and_end(start, tmp_path, monkeypatch):
 
 
 def test_a_worker_that_hangs_is_replaced(start):
-    server = start(command=[sys.executable, "-c", IMPATIENT, "serve"], PROCESSES="2")
+    server = start(command=IMPATIENT, PROCESSES="2")
     victim = min(server.workers())
     kill(victim, signal.SIGSTOP)
     until(lambda: victim not in server.workers() and len(server.workers()) == 2)
