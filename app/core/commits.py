@@ -15,9 +15,9 @@ from app.core.db import db, has_one_writer, times_written
 from app.core.events.writing import CHANNEL
 
 POLL_SECONDS = 0.5
-"""How long PostgreSQL is left alone by those who want its last commit but hear of none."""
+"""Interval between two looks for commits on PostgreSQL."""
 LISTENING_POLL_SECONDS = 5.0
-"""The same while notifications of commits arrive. It makes good those that are lost."""
+"""The same while PostgreSQL notifies of commits, in case a notification is lost."""
 LISTEN_SECONDS = 0.5
 """Interval between two checks of whether to go on listening."""
 
@@ -37,7 +37,7 @@ class Version(NamedTuple):
 
 
 class Notifications:
-    """Counts the notifications by which PostgreSQL tells of commits that record events."""
+    """Counts the notifications that PostgreSQL sends of commits that record events."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -76,8 +76,8 @@ class DataVersion:
     """Detects commits: on SQLite those of all processes, by ``PRAGMA data_version``.
 
     It changes when another connection commits, and takes a few microseconds. The connection does
-    nothing else, so every commit is another connection's. On PostgreSQL, commits of this process
-    are detected, and those that ``notifications`` tell of.
+    nothing else, so every commit is another connection's. On PostgreSQL, it detects commits of this
+    process, and those that ``notifications`` count.
     """
 
     def __init__(self, notifications: Notifications | None = None) -> None:
@@ -95,9 +95,9 @@ class DataVersion:
         """
         database = str(engine.url.database)
         if engine.dialect.name != "sqlite":
-            told = self._notifications
-            seconds = LISTENING_POLL_SECONDS if told.listener else POLL_SECONDS
-            return Version(database, told.listener, times_written() + told.number, seconds)
+            heard = self._notifications
+            seconds = LISTENING_POLL_SECONDS if heard.listener else POLL_SECONDS
+            return Version(database, heard.listener, times_written() + heard.number, seconds)
         with self._lock:
             watcher = self._watchers.get((os.getpid(), database))
             if watcher is None:

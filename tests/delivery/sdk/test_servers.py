@@ -84,7 +84,7 @@ def listeners(empty_postgresql):
 
 
 @pytest.fixture
-def told(machine, start, empty_postgresql, listeners):
+def listening(machine, start, empty_postgresql, listeners):
     """Two servers on one PostgreSQL that ask it for changes only when they hear of some."""
     machine.settings |= {"DATABASE_URL": empty_postgresql, "SECRET_KEY": SECRET_KEY}
     machine.settings["PROCESSES"] = "1"  # so that the one that is asked is the one that wrote
@@ -98,8 +98,8 @@ def wait_for_two(listeners):
     until(lambda: listeners.scalar(sa.text(f"SELECT count(*) {LISTENERS}")) == 2)
 
 
-def test_two_servers_on_one_postgresql_tell_each_other_of_changes(told):
-    here, there = told
+def test_two_servers_on_one_postgresql_tell_each_other_of_changes(listening):
+    here, there = listening
     here.call("POST", FEATURES, {"name": "cart"})
     token = new_token(here)
     assert not is_on(there, token)
@@ -109,8 +109,8 @@ def test_two_servers_on_one_postgresql_tell_each_other_of_changes(told):
         until(lambda way=way: is_on(there, token) is (way == "on"))
 
 
-def test_what_a_server_was_not_told_since_its_connection_was_cut_is_made_good(told, listeners):
-    here, there = told
+def test_changes_that_a_server_missed_while_its_connection_was_cut_arrive(listening, listeners):
+    here, there = listening
     here.call("POST", FEATURES, {"name": "cart"})
     token = new_token(here)
     for way in ("on", "off", "on"):

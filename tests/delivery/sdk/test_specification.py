@@ -102,10 +102,10 @@ def test_a_stream_leads_an_engine_to_what_is_specified(server, token, open_strea
     specification, engine = Specification(name), UnleashEngine()
     specification.give(lambda *sent: server.call(*sent).status)
     etag = server.call("GET", "/api/client/delta", token=token).headers["ETag"].strip('"')
-    told = None
-    while told is None or told.id != etag:
-        told = stream.event()
-        engine.take_state(json.dumps(told.data))
+    change = None
+    while change is None or change.id != etag:
+        change = stream.event()
+        engine.take_state(json.dumps(change.data))
     for case in specification.cases:
         found = engine.check_enabled(case.feature, case.context).is_enabled
         assert found is case.expected, case.description
