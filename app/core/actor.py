@@ -110,6 +110,11 @@ class Actor:
         """Whether the actor may read the event log, or with ``project`` that of the project."""
         return self.may(Permission.READ_LOGS) or project in self.project_roles
 
+    def require_events(self, project: str | None) -> None:
+        """Refuse an actor who may not."""
+        if not self.may_read_events(project):
+            self.require(Permission.READ_LOGS)
+
     def source(self, permission: Permission, project: str | None = None) -> str | None:
         """Which of the actor's roles grants the permission; None if none does."""
         if permission in GRANTS[self.role]:

@@ -28,8 +28,7 @@ def index(query: dict[str, Any]) -> dict[str, Any]:
     Newest first. Needs READ_LOGS, or with `project` a role in that project. Without READ_LOGS,
     `ip` and `tokenId` are null. Events of private projects are for their members and Admins.
     """
-    if not current_actor.may_read_events(query.get("project")):
-        current_actor.require(Permission.READ_LOGS)
+    current_actor.require_events(query.get("project"))
     events, total = service.search(current_actor, **query)
     more = len(events) == query["limit"]
     return {"events": events, "total": total, "next_before": events[-1].id if more else None}

@@ -99,7 +99,7 @@ def index() -> ResponseReturnValue:
 @bp.get("/projects/<key:project_id>/history", needs=Access.SIGNED_IN)
 def history(project_id: str) -> ResponseReturnValue:
     """The events of one project."""
-    _require_history(project_id)
+    current_actor.require_events(project_id)
     overview = projects.overview(current_actor, project_id)
     query = _read_query(project=project_id)
     if exports.wanted():
@@ -112,7 +112,7 @@ def history(project_id: str) -> ResponseReturnValue:
 @bp.get("/projects/<key:project_id>/features/<key:name>/history", needs=Access.SIGNED_IN)
 def feature_history(project_id: str, name: str) -> ResponseReturnValue:
     """The events of one feature."""
-    _require_history(project_id)
+    current_actor.require_events(project_id)
     view = features.get(current_actor, project_id, name)
     query = _read_query(project=project_id, feature=name)
     if exports.wanted():
@@ -128,7 +128,7 @@ def feature_history(project_id: str, name: str) -> ResponseReturnValue:
 def segment_history(id: int) -> ResponseReturnValue:
     """The events of one segment."""
     segment = segments.get(current_actor, id)
-    _require_history(segment.project_id)
+    current_actor.require_events(segment.project_id)
     fixed = {"segment": id} | ({"project": segment.project_id} if segment.project_id else {})
     query = _read_query(**fixed)
     if exports.wanted():
@@ -210,11 +210,6 @@ def _read_query(**fixed: str | int) -> Query:
     query = read_query(schemas.EventQuery, as_time)
     given = {name: str(value) for name, value in fixed.items()}
     return Query(query.values | fixed, query.given | given, query.faults)
-
-
-def _require_history(project_id: str | None) -> None:
-    if not current_actor.may_read_events(project_id):
-        current_actor.require(Permission.READ_LOGS)
 
 
 def _log(query: Query, subjects: Iterable[Subject], *fixed: str) -> dict[str, Any]:
