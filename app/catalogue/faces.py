@@ -23,6 +23,8 @@ from app.catalogue.features import pages_settings as features_pages_settings
 from app.catalogue.projects import api as projects_api
 from app.catalogue.projects import pages as projects_pages
 from app.catalogue.projects import pages_members as member_pages
+from app.catalogue.receipts import api as receipts_api
+from app.catalogue.receipts import pages as receipt_pages
 from app.catalogue.sdk_tokens import api as sdk_tokens_api
 from app.catalogue.sdk_tokens import pages as sdk_token_pages
 from app.catalogue.sdk_tokens import pages_connect as connect_pages
@@ -64,6 +66,7 @@ ROOM = Room(
         tagging_api.bp,
         tagging_api.tags_bp,
         tagging_api.of_feature_bp,
+        receipts_api.bp,
         archive_api.bp,
         archive_api.archived_bp,
         tags_api.bp,
@@ -80,6 +83,8 @@ ROOM = Room(
         all_features_pages.new_bp,
         features_pages_bulk.bp,
         features_pages_settings.bp,
+        receipt_pages.bp,
+        receipt_pages.arrival_bp,
         lifecycle_pages.bp,
         health_pages.bp,
         tagging_pages.bp,
@@ -95,7 +100,7 @@ ROOM = Room(
         sdk_token_pages.bp,
         connect_pages.bp,
     ),
-    starts=(visits.init_app,),
+    starts=(visits.init_app, receipts_api.init_app, receipt_pages.init_app),
     entries=(
         Entry(Heading.EVERYONE, 3, "Projects", "project_pages.index", also="/new-project"),
         Entry(Heading.EVERYONE, 4, "Features", "all_feature_pages.index"),
@@ -228,6 +233,15 @@ ROOM = Room(
         "sdk_token_pages.index": "SDK tokens",
     },
     reminders=(
+        Reminder(
+            1,
+            "arrival",
+            "Changes that have not arrived",
+            reminders.late_changes,
+            "See where",
+            "arrival_pages.index",
+            one="receipt_pages.show",
+        ),
         Reminder(
             7,
             "approvers",

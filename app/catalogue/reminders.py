@@ -1,19 +1,26 @@
 """Reminders on the home page: upcoming problems of the reader’s projects, and what to clean up."""
 
 from collections.abc import Iterator
+from itertools import groupby, islice
+from typing import Any
 
 import sqlalchemy as sa
 
 from app.catalogue.approvals.service import shortages
 from app.catalogue.features import lifecycle
+from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
 from app.catalogue.features.stale import StaleFilter
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Membership, Project
+from app.catalogue.receipts import arrival
+from app.catalogue.receipts import words as receipt_words
+from app.catalogue.receipts.queries import Change
 from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.sdk_tokens.models import SdkTokenState
 from app.catalogue.tags import duplicates
 from app.core.actor import Actor
+from app.core.errors import NotFound
 from app.core.paging import page_of
 from app.core.permissions import Permission, Role
 from app.core.reminders import NAMED, HomeContext, Item, Tone, days, some
@@ -33,6 +40,35 @@ def missing_approvers(actor: Actor, _: HomeContext) -> Iterator[Item]:
         more = f"They need {counted(shortage.required, 'approval')}, and {people} can approve"
         place = {"project_id": shortage.project_id}
         yield Item(Tone.WARNING, says, more, place)
+
+
+def late_changes(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    """Changes that applications could have by now."""
+    late = sorted(arrival.late(actor), key=lambda one: (-one.change.id, one.environment))
+    by_change = groupby(late, _of_change)
+    for (change, environment), group in islice(by_change, NAMED):
+        found = list(group)
+        names = [one.application for one in found]
+        number = counted(sum(one.processes for one in found), "instance")
+        more = f"{number} in {environment} may not have it: {some(names[:NAMED], len(names))}"
+        says = f"{receipt_words.lateness(change)}: {change.feature or environment}"
+        yield Item(Tone.BAD, says, more, _place(actor, change, environment))
+
+
+def _place(actor: Actor, change: Change, environment: str) -> dict[str, Any]:
+    """Where the receipts of a change are; nothing if its feature is no longer there."""
+    if change.project is None or change.feature is None:
+        return {}
+    try:
+        features.get(actor, change.project, change.feature).state(environment)
+    except NotFound:
+        return {}
+    place = {"project_id": change.project, "name": change.feature, "environment": environment}
+    return {**place, "event": change.id}
+
+
+def _of_change(late: arrival.Late) -> tuple[Change, str]:
+    return late.change, late.environment
 
 
 def expiring_tokens(actor: Actor, _: HomeContext) -> Iterator[Item]:

@@ -1,12 +1,13 @@
 """The database handle, the model base, and the one place that commits."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
@@ -379,20 +380,27 @@ def upsert(
     model: type[Model],
     *,
     add: tuple[str, ...] = (),
-    latest: tuple[str, ...] = (),
+    latest: Iterable[tuple[str, ...]] = (),
     first: tuple[str, ...] = (),
+    since: Mapping[str, str] = MappingProxyType({}),
 ) -> sqlite.Insert | postgresql.Insert:
     """Upsert. On conflict add the ``add`` columns, overwrite ``latest`` if newer, keep ``first``.
 
-    The first column of ``latest`` is a time; all are overwritten unless that is older.
-    A column of ``first`` is set only while it is NULL.
+    The first column of each group in ``latest`` is a time; all of the group are overwritten unless
+    it is older, or NULL. A column of ``first`` is set only while it is NULL. ``since``: columns of
+    times in a group, each with the column since when it has its value.
     """
     table, insert = Model.metadata.tables[model.__tablename__], _insert_or(model)
     new = insert.excluded
     values: dict[str, Any] = {name: table.c[name] + new[name] for name in add}
-    for name in latest:
-        is_newer = new[latest[0]] >= table.c[latest[0]]
-        values[name] = sa.case((is_newer, new[name]), else_=table.c[name])
+    for group in latest:
+        time = group[0]
+        is_newer = sa.func.coalesce(new[time] >= table.c[time], table.c[time].is_(None))
+        for name in group:
+            has_begun: sa.ColumnElement[bool] = is_newer
+            if (what := since.get(name)) is not None:
+                has_begun = sa.and_(is_newer, new[what].is_distinct_from(table.c[what]))
+            values[name] = sa.case((has_begun, new[name]), else_=table.c[name])
     for name in first:
         values[name] = sa.func.coalesce(table.c[name], new[name])
     key = [column.name for column in table.primary_key]

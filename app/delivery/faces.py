@@ -49,7 +49,7 @@ ROOM = Room(
             "browser_origin_pages.show",
             Permission.UPDATE_CORS,
         ),
-        Entry(Heading.APPLICATIONS, 1, "Applications", "application_pages.index"),
+        Entry(Heading.APPLICATIONS, 1, "Applications", "application_pages.index", also="/arrival"),
         Entry(
             Heading.INSTANCE,
             2,

@@ -107,9 +107,9 @@ def both(at: datetime) -> Markup:
     return _time(at, _in_both(at))
 
 
-def clock(at: datetime) -> Markup:
-    """``15:03`` in the reader's time zone, as a <time>."""
-    return _time(at, f"{local(at):%H:%M}")
+def clock(at: datetime, *, seconds: bool = False) -> Markup:
+    """``15:03``, or ``15:03:09``, in the reader's time zone, as a <time>."""
+    return _time(at, f"{local(at):{'%H:%M:%S' if seconds else '%H:%M'}}")
 
 
 def local(at: datetime) -> datetime:

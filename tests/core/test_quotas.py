@@ -15,7 +15,7 @@ from app.accounts.tokens.models import TOKENS, Token
 from app.catalogue.favourites.models import Favourite
 from app.catalogue.usage import service as usage
 from app.catalogue.usage.models import Application, Instance, Span, VariantUsage
-from app.catalogue.usage.service import Counted, Report, Running
+from app.catalogue.usage.service import Counted, Report, Running, Seen
 from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
 from app.core.events.models import Event, EventHead
@@ -191,6 +191,10 @@ def test_answers_to_surveys_and_seen_notices_have_an_end(people):
         assert error_of(sent[100]) == (409, "ConflictError")
 
 
+def seen(at, sdk=None):
+    return Seen(at, at, sdk, token_id=0)
+
+
 def report(**found):
     with unit_of_work(writes=True):
         usage.write(Report(**found))
@@ -201,12 +205,12 @@ def test_unknown_applications_and_processes_are_stored_as_far_as_there_is_room(a
     fewer(monkeypatch, usage, "INSTANCES", 2)
     with app.app_context():
         for names in ("ab", "bcd"):
-            running = {Running("production", name, "1"): (utcnow(), None) for name in names}
+            running = {Running("production", name, "1"): seen(utcnow()) for name in names}
             strategies = {name: ["default"] for name in names}
             report(instances=running, strategies=strategies)
         assert list(db.session.scalars(sa.select(Application.name))) == ["a", "b"]
         later = utcnow() + timedelta(minutes=1)
-        more = {Running("production", "b", id): (later, "sdk:2") for id in ("1", "2")}
+        more = {Running("production", "b", id): seen(later, "sdk:2") for id in ("1", "2")}
         report(instances=more)
         found = db.session.execute(sa.select(Instance.application_id, Instance.id, Instance.sdk))
         assert sorted(map(tuple, found)) == [(1, "1", None), (2, "1", "sdk:2")]

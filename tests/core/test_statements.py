@@ -12,7 +12,7 @@ from app.catalogue.environments.models import EnvironmentType
 from app.catalogue.features.models import Feature, FeatureType
 from app.catalogue.tags.models import TagType
 from app.catalogue.usage import service as usage
-from app.catalogue.usage.service import Counted, Report, Running
+from app.catalogue.usage.service import Counted, Report, Running, Seen
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, insert_all, unit_of_work
@@ -120,7 +120,8 @@ def make_application(app, client, number):
     }
     running = Running("production", f"a{number}", "1")
     with app.app_context(), unit_of_work(writes=True):
-        usage.write(Report(counts, instances={running: (utcnow(), "unleash-java-sdk:9.2.0")}))
+        seen = Seen(utcnow(), utcnow(), "unleash-java-sdk:9.2.0", token_id=0)
+        usage.write(Report(counts, instances={running: seen}))
 
 
 def make_tag_type(app, client, number):

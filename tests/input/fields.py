@@ -89,6 +89,7 @@ class Slot(NamedTuple):
 
 
 SHOP, PIECE = "/projects/shop", "/projects/shop/features/a"
+SILENT = "/projects/shop/features/b/environments/production"
 LINK = f"{SHOP}/features/b/link/{{link}}"
 ROBOT, PERSON = "/service-account/{robot}", "/user-admin/{person}"
 TAGS, ACCESS = "/projects/shop/tags", "/projects/shop/access"
@@ -310,6 +311,11 @@ SLOTS = [
     ),
     Slot("POST", "/user-admin/inactive/delete", "ids", {"[]"}),
     Slot("POST", "/user-admin/inactive/delete", "ids/0", WHOLE),
+    *(
+        Slot("POST", f"{SILENT}/{act}", "event", ONE | {"2^31", "2^53-1"}, 404)
+        for act in ("receipts/notify", "instances/mark-as-ended")
+    ),
+    Slot("POST", f"{SILENT}/instances/mark-as-ended", "asOf", TIME),
     Slot("POST", "/projects", "id", KEY, 201),
     Slot("POST", "/projects", "name", LINE, 201),
     Slot("POST", "/projects", "description", PROSE | NULL, 201),

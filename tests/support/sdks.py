@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.catalogue.usage.service import Report
 from app.core.db import db
 from tests.support.clients import ApiClient
 
@@ -53,6 +52,26 @@ class Sdk:
         write_reports(self.app)
 
 
+class Process:
+    """An instance of an application, which polls as its SDK does when it is asked to."""
+
+    def __init__(self, sdk: Sdk, id: str, application: str = "shop", **headers: str) -> None:
+        self.sdk, self.etag = sdk, ""
+        self.headers = {
+            "UNLEASH_APPNAME": application,
+            "UNLEASH_CONNECTION_ID": id,
+            "UNLEASH_SDK": "unleash-node-sdk:6.12.1",
+            "UNLEASH_INTERVAL": "15000",
+        } | headers
+
+    def poll(self, *, takes: bool = True) -> int:
+        """Ask for changes; the status. ``takes``: whether it keeps what it gets."""
+        answer = self.sdk.get(If_None_Match=self.etag, **self.headers)
+        if answer.status_code == 200 and takes:
+            self.etag = answer.headers["ETag"]
+        return answer.status_code
+
+
 def write_reports(app: Flask) -> None:
     """Write what SDKs reported, as a server does every few seconds."""
     with app.app_context():
@@ -63,7 +82,7 @@ def write_reports(app: Flask) -> None:
 def new_sdk(app: Flask, admin: ApiClient) -> Callable[..., Sdk]:
     """Makes SDKs with a token for the environment ``production``, or as told."""
     reports = app.extensions["flagstaff.reports"]
-    reports._report, reports._noted = Report(), {}  # earlier tests reported to it
+    reports.__init__()  # without those of earlier tests
 
     def make(**asked: Any) -> Sdk:
         number = admin.ok("GET", "/api-tokens")["total"] + 1

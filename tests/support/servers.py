@@ -7,8 +7,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -95,14 +96,16 @@ class Server:
         token: str | None = TOKEN,
         chunked: bool = False,
         extended: bool = True,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> Answer:
         """One request; ``body`` is an object for JSON, or bytes that are sent as they are.
 
         ``extended``: answers of ``/api/admin`` have the fields that only Flagstaff has too.
+        ``more``: headers.
         """
         if extended and path.startswith("/api/admin"):
             path = clients.extended(path)
-        headers = {"Authorization": token} if token else {}
+        headers = {"Authorization": token, **more} if token else {**more}
         if body is not None:
             headers["Content-Type"] = "application/json"
             body = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -1,6 +1,7 @@
 """Every kind of write, and a world in which each changes something."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 from app.accounts.models import Account
 from app.accounts.tokens.models import Token
 from app.catalogue.usage import service as usage
-from app.catalogue.usage.service import Report
+from app.catalogue.usage.service import Proof, Report, Running, Seen
 from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
 from app.delivery.webhooks.models import Delivery, DeliveryStatus
@@ -28,6 +29,7 @@ GROUP = {"name": "devs", "rootRole": 2, "projects": [{"id": "shop", "roleId": 5}
 ROBOT = {"name": "Build", "rootRole": 3}
 FEATURES = "/projects/shop/features"
 PLACE = f"{FEATURES}/a/environments/production"
+SILENT = f"{FEATURES}/b/environments/production"
 SEVERAL = "/projects/shop/bulk_features/environments/production"
 DEFAULT = "/projects/shop/environments/production/default-strategy"
 PROPOSING = "/projects/bank/environments/production/change-requests"
@@ -167,6 +169,8 @@ WRITES: list[tuple[str, str, Any]] = [
     ("DELETE", f"{FEATURES}/child/dependencies/parent", None),
     ("POST", f"{PLACE}/on", None),
     ("POST", f"{FEATURES}/b/environments/production/off", None),
+    ("POST", f"{SILENT}/receipts/notify", {}),
+    ("POST", f"{SILENT}/instances/mark-as-ended", {}),
     ("POST", f"{PLACE}/strategies", ROLLOUT),
     ("POST", f"{PLACE}/strategies/set-sort-order", [{"id": "{second}", "sortOrder": 0}]),
     ("PUT", f"{PLACE}/strategies/{{first}}", {"title": "Other"}),
@@ -269,8 +273,6 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     for name in ("by-region", "retired"):
         root.ok("POST", "/strategies", {"name": name})
     root.ok("POST", "/strategies/retired/deprecate")
-    with people.app.app_context(), unit_of_work(writes=True):
-        usage.write(Report(strategies={"web-shop": []}))
     root.ok("POST", DEFAULT.replace("production", "development"), ROLLOUT)
     for name in ("a", "b", "child", "parent", "resting"):
         root.ok("POST", FEATURES, {"name": name})
@@ -293,6 +295,8 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "POST", "/tags/rename", {"tag": {"value": "first"}, "to": {"value": "second"}}
     )
     root.ok("POST", "/tag-types", {"name": "team"})
+    with people.app.app_context(), unit_of_work(writes=True):
+        usage.write(_report())
     robot, gone = people.service_account("robot"), people.person("gone", away_days=200)
     root.ok("DELETE", f"/user-admin/{gone}")
     people.person("away", away_days=200)
@@ -345,6 +349,14 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "second": second,
         **_change_requests(root, admin),
     }
+
+
+def _report() -> Report:
+    """What was known of an application that was silent when things changed above."""
+    at = utcnow() - timedelta(minutes=10)
+    seen = Seen(at, at, None, token_id=0, proof=Proof(at, keeps_etags=True))
+    running = Running("production", "web-shop", "1")
+    return Report(strategies={"web-shop": []}, instances={running: seen})
 
 
 def _imported(root: ApiClient, name: str) -> int:

@@ -11,6 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.quotas import Quota
 
 MAX_NAME = 255
+MAX_ETAG = 80
 
 
 class Span(StrEnum):
@@ -35,7 +36,14 @@ class Application(Model):
 
 
 class Instance(Model):
-    """One running process of an application."""
+    """One running process of an application, and what it has of its environment's features.
+
+    An event is contained in what it has if that has an event with an equal or a higher id. From
+    its latest poll: ``held_event`` is the last event in what it proved to have, by the ETag that it
+    sent; ``sent_event`` is the last event in the response, if that was something else. It has one
+    of the two. Both are NULL if unknown. ``polled_at`` is NULL if it never polled itself: others
+    report it.
+    """
 
     __tablename__ = "application_instances"
 
@@ -48,11 +56,29 @@ class Instance(Model):
     id: Mapped[str] = mapped_column(String(MAX_NAME), primary_key=True)
     sdk: Mapped[str | None] = mapped_column(String(MAX_NAME))
     """Name and version, such as ``unleash-node-sdk:6.12.1``."""
+    first_seen_at: Mapped[datetime | None]
+    """NULL if that was before this was recorded."""
     last_seen_at: Mapped[datetime] = mapped_column(index=True)
+    token_id: Mapped[int | None]
+    """The last one it used. No foreign key: a restored database may not have it."""
+    polled_at: Mapped[datetime | None]
+    interval: Mapped[int | None]
+    """Seconds between two polls."""
+    keeps_etags: Mapped[bool | None]
+    """False if it polls again and again without saying what it has."""
+    etag: Mapped[str | None] = mapped_column(String(MAX_ETAG))
+    """Of what it proved to have."""
+    held_event: Mapped[int | None]
+    held_at: Mapped[datetime | None]
+    """When it first proved to have that."""
+    sent_event: Mapped[int | None]
+    shared_at: Mapped[datetime | None]
+    """When it named something older than before: several processes have this id."""
 
     __table_args__ = (
         at_most("id", MAX_NAME),
         at_most("sdk", MAX_NAME),
+        at_most("etag", MAX_ETAG),
         {"sqlite_with_rowid": False},
     )
 

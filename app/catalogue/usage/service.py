@@ -69,18 +69,57 @@ class Running(NamedTuple):
     instance: str
 
 
+class Proof(NamedTuple):
+    """What the latest poll of a process says of what it has. See ``Instance``."""
+
+    polled_at: datetime
+    keeps_etags: bool
+    interval: int | None = None
+    etag: str | None = None
+    held_event: int | None = None
+    held_at: datetime | None = None
+    sent_event: int | None = None
+
+
+NO_PROOF = dict.fromkeys(Proof._fields)
+
+
+class Seen(NamedTuple):
+    """Requests of a process: the first, and what the latest says. ``proof``: of its last poll.
+
+    ``shared_at``: when it turned out that several processes have its id.
+    """
+
+    first_at: datetime
+    at: datetime
+    sdk: str | None
+    token_id: int
+    proof: Proof | None = None
+    shared_at: datetime | None = None
+
+    def after(self, before: "Seen | None") -> "Seen":
+        """Return these requests together with those before."""
+        if before is None:
+            return self
+        return self._replace(
+            first_at=before.first_at,
+            proof=self.proof or before.proof,
+            shared_at=self.shared_at or before.shared_at,
+        )
+
+
 @dataclass(slots=True)
 class Report:
     """What applications reported in a few seconds.
 
     ``counts``: numbers of on and off. ``variants``: numbers by counter and variant. ``instances``:
-    time and SDK of the latest request. ``tokens``: time of the latest use, by the token's id and
+    the latest request of each. ``tokens``: time of the latest use, by the token's id and
     the application. ``strategies``: types that can be evaluated, by application.
     """
 
     counts: dict[Counted, tuple[int, int]] = field(default_factory=dict)
     variants: dict[tuple[Counted, str], int] = field(default_factory=dict)
-    instances: dict[Running, tuple[datetime, str | None]] = field(default_factory=dict)
+    instances: dict[Running, Seen] = field(default_factory=dict)
     tokens: dict[tuple[int, str], datetime] = field(default_factory=dict)
     strategies: dict[str, list[str]] = field(default_factory=dict)
 
@@ -146,7 +185,7 @@ def write(report: Report) -> None:
     _write_unknown(counts.keys() - ids.keys(), applications)
     _write_instances(running, applications)
     uses = {key: at for key, at in report.tokens.items() if key[1] in applications}
-    _write(TokenUse, tokens.rows(uses, applications), latest=("last_seen_at",))
+    _write(TokenUse, tokens.rows(uses, applications), latest=[("last_seen_at",)])
     for name, strategies in sorted(report.strategies.items()):
         given = {"of_name": name, "strategies": strategies}
         db.session.connection().execute(_set_strategies, given)
@@ -229,14 +268,12 @@ def _write_counts(
             }
             for (id, environment), times in seen.items()
         ),
-        latest=("last_seen_at",),
+        latest=[("last_seen_at",)],
         first=("first_seen_at", "first_on_at"),
     )
 
 
-def _write_instances(
-    running: Mapping[Running, tuple[datetime, str | None]], applications: Mapping[str, int]
-) -> None:
+def _write_instances(running: Mapping[Running, Seen], applications: Mapping[str, int]) -> None:
     found = {
         (applications[key.application], key.environment, key.instance): seen
         for key, seen in running.items()
@@ -250,12 +287,22 @@ def _write_instances(
             "application_id": id,
             "environment": environment,
             "id": instance,
-            "sdk": sdk,
-            "last_seen_at": at,
+            "sdk": seen.sdk,
+            "first_seen_at": seen.first_at,
+            "last_seen_at": seen.at,
+            "token_id": seen.token_id,
+            "shared_at": seen.shared_at,
+            **(seen.proof._asdict() if seen.proof else NO_PROOF),
         }
-        for (id, environment, instance), (at, sdk) in found.items()
+        for (id, environment, instance), seen in found.items()
     )
-    _write(Instance, rows, latest=("last_seen_at", "sdk"))
+    _write(
+        Instance,
+        rows,
+        latest=[("last_seen_at", "sdk", "token_id"), Proof._fields],
+        first=("shared_at",),
+        since={"held_at": "etag"},
+    )
 
 
 def _write_variants(
@@ -289,7 +336,7 @@ def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> 
         {"name": name, "environment": environment, "application_id": id, "last_seen_at": utcnow()}
         for name, environment, id in sorted(found)[: UNKNOWN_FEATURES.room()]
     ]
-    _write(UnknownFeature, rows, latest=("last_seen_at",))
+    _write(UnknownFeature, rows, latest=[("last_seen_at",)])
 
 
 def _places(
@@ -313,16 +360,9 @@ def _row(place: tuple[Any, ...], **values: Any) -> dict[str, Any]:
     }
 
 
-def _write(
-    model: type[Model],
-    rows: Iterable[dict[str, Any]],
-    *,
-    add: tuple[str, ...] = (),
-    latest: tuple[str, ...] = (),
-    first: tuple[str, ...] = (),
-) -> None:
+def _write(model: type[Model], rows: Iterable[dict[str, Any]], **columns: Any) -> None:
     """Upsert rows in the order of their keys, which is the same for all writers."""
     key = [column.name for column in sa.inspect(model).primary_key]
     ordered = sorted(rows, key=lambda row: [str(row[name]) for name in key])
     if ordered:
-        db.session.connection().execute(upsert(model, add=add, latest=latest, first=first), ordered)
+        db.session.connection().execute(upsert(model, **columns), ordered)

@@ -60,7 +60,7 @@ def record(seen: Mapping[VisitedPlace, datetime]) -> None:
     columns = ("account_id", "project_id", "feature_id", "at")
     connection = db.session.connection()
     connection.execute(
-        upsert(Visit, latest=("at",)), [dict(zip(columns, row, strict=True)) for row in rows]
+        upsert(Visit, latest=[("at",)]), [dict(zip(columns, row, strict=True)) for row in rows]
     )
     accounts = sorted({place.account_id for place in seen})
     connection.execute(_older, [{"of_account": id} for id in accounts])

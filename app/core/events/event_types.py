@@ -44,7 +44,7 @@ class Declared:
     touches_sdks: bool = True
 
 
-_change_requests = partial(Declared, Subject.CHANGE_REQUESTS)
+_change_requests = partial(Declared, Subject.CHANGE_REQUESTS, touches_sdks=False)
 _features = partial(Declared, Subject.FEATURES)
 _switching = partial(Declared, Subject.SWITCHING)
 _projects = partial(Declared, Subject.PROJECTS)
@@ -376,6 +376,20 @@ class EventType(StrEnum):
         "inactive-users-deleted",
         "Inactive users were deleted. The event names them, and why others were skipped.",
         "deleted {inactive}",
+        touches_sdks=False,
+    )
+    INSTANCES_ENDED = _features(
+        "instances-marked-as-ended",
+        "Someone marked instances of applications that were silent after a change as ended. If one "
+        "still runs, it appears again.",
+        "marked {instances} as ended in {environment}",
+        touches_sdks=False,
+    )
+    INSTANCES_RETURNED = _features(
+        "instances-returned",
+        "Instances of applications that were silent after a change have asked again. Someone "
+        "wanted a notice of that.",
+        "heard again from {instances} in {environment}",
         touches_sdks=False,
     )
     INSTANCE_UPGRADED = _instance(

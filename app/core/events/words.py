@@ -182,6 +182,11 @@ class _Facts:
         return [self.name]
 
     @property
+    def instances(self) -> list[Part]:
+        named = len(self._data.get("instances") or ())
+        return [counted(self._data.get("number", named), "silent instance")]
+
+    @property
     def whose(self) -> list[Part]:
         if self._is_read_by(self.subject_id):
             return ["your"]

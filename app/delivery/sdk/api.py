@@ -42,7 +42,7 @@ def init_app(app: Flask) -> None:
     reports = Reports()
     source = Source(app.app_context, metrics.note_not_evaluated)
     callers, max_bytes = Callers(source, reports), app.config["MAX_CONTENT_LENGTH"]
-    streams = Streams(source, reports, metrics.note_streams)
+    streams = Streams(source, metrics.note_streams)
     client = ClientApi(source, callers, reports, streams, max_bytes=max_bytes)
     faces: dict[str, Face] = {
         CLIENT: client,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 from wsgiref.types import WSGIEnvironment
 
@@ -27,6 +27,7 @@ from app.delivery.sdk.http import (
     remote_address,
 )
 from app.delivery.sdk.payloads import Answers, FeatureQuery
+from app.delivery.sdk.polls import Offer, Process
 from app.delivery.sdk.reports import Caller, Reports
 from app.delivery.sdk.source import Reader, Source
 from app.delivery.sdk.streams import Streams, Subscription, event
@@ -43,6 +44,7 @@ SPOKEN = "8.2.0"
 MOST_VALIDATED = 1_000
 VARY = ("Vary", "Accept-Encoding, Authorization, Unleash-Client-Spec")
 
+_milliseconds = re.compile(r"\d{1,9}").fullmatch
 _semver = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+].*)?").fullmatch
 
 
@@ -90,69 +92,81 @@ class ClientApi:
         return ()
 
     def _features(self, environ: WSGIEnvironment, name: str) -> Answer:
-        reader, caller, query = self._asked(environ)
-        answers = self._source.answers(reader.environment)
-        payload = answers.one(name, query) if name else answers.all(query)
+        if name:
+            return self._feature(environ, name)
+        poll = self._poll(environ)
+        answers = self._source.answers(poll.reader.environment)
+        payload = answers.all(poll.query)
+        answer = delivered(environ, payload, FRESH, VARY)
+        return self._noted(environ, answer, poll, Offer(payload.etag, answers.state.version))
+
+    def _feature(self, environ: WSGIEnvironment, name: str) -> Answer:
+        reader = self._reader(environ)
+        self._reports.note_caller(reader, _caller(environ))
+        payload = self._source.answers(reader.environment).one(name, _query(environ, reader))
         if payload is None:
             raise NotFound(f"There is no feature {name!r} that this token can read.")
-        answer = delivered(environ, payload, FRESH, VARY)
-        return answer if name else self._repeatable(answer, reader, caller, query, payload.etag)
+        return delivered(environ, payload, FRESH, VARY)
 
     def _delta(self, environ: WSGIEnvironment) -> Answer:
         """Return what has changed since the payload that the SDK has."""
-        reader, caller, query = self._asked(environ, by_reference=True)
-        held = held_by(environ)
-        payload = self._source.answers(reader.environment).delta(query, held[0] if held else "")
+        poll = self._poll(environ, by_reference=True)
+        answers, held = self._source.answers(poll.reader.environment), held_by(environ)
+        payload = answers.delta(poll.query, held[0] if held else "")
         answer = delivered(environ, payload, FRESH, VARY)
-        return self._repeatable(answer, reader, caller, query, payload.etag)
+        return self._noted(environ, answer, poll, Offer(payload.etag, answers.state.version))
 
     def _stream(self, environ: WSGIEnvironment) -> Answer:
         """Return what has changed since the SDK's last event, and keep the response open."""
-        reader, caller, query = self._asked(environ, by_reference=True)
+        reader, process, query = self._poll(environ, by_reference=True)
         held = environ.get("HTTP_LAST_EVENT_ID", "")
-        payload = self._source.answers(reader.environment).delta(query, held)
-        asked = Subscription(reader, caller, remote_address(environ), query, _updated, payload.etag)
+        answers = self._source.answers(reader.environment)
+        payload = answers.delta(query, held)
+        address = remote_address(environ)
+        asked = Subscription(reader, process, address, query, _updated, payload.etag)
         first = event(b"unleash-connected", payload.etag, payload.body)
-        return self._streams.open(environ, asked, first)
+        answer = self._streams.open(environ, asked, first)
+        if process is not None:
+            offer = Offer(payload.etag, answers.state.version)
+            if held == payload.etag:
+                process.has(offer)
+            else:
+                process.streams(offer, held or None)
+        return answer
 
-    def _asked(
-        self, environ: WSGIEnvironment, *, by_reference: bool = False
-    ) -> tuple[Reader, Caller | None, FeatureQuery]:
+    def _poll(self, environ: WSGIEnvironment, *, by_reference: bool = False) -> "_Poll":
         """Return who asks, and for what. ``by_reference``: with segments, which deltas need."""
-        reader = self._reader(environ)
-        caller = Caller.of(
-            environ.get("HTTP_UNLEASH_APPNAME"),
-            environ.get("HTTP_UNLEASH_INSTANCEID"),
-            environ.get("HTTP_UNLEASH_CONNECTION_ID"),
-            environ.get("HTTP_UNLEASH_SDK"),
-        )
-        self._reports.note_caller(reader, caller)
+        reader, caller = self._reader(environ), _caller(environ)
+        process = None
+        if caller is not None:
+            interval = environ.get("HTTP_UNLEASH_INTERVAL", "")
+            seconds = int(interval) // 1_000 if _milliseconds(interval) else None
+            process = self._reports.process(reader, caller, seconds)
         query = _query(environ, reader)
-        return reader, caller, replace(query, is_inlined=False) if by_reference else query
+        return _Poll(reader, process, replace(query, is_inlined=False) if by_reference else query)
 
-    def _repeatable(
-        self,
-        answer: Answer,
-        reader: Reader,
-        caller: Caller | None,
-        query: FeatureQuery,
-        etag: str,
+    def _noted(
+        self, environ: WSGIEnvironment, answer: Answer, poll: "_Poll", offer: Offer
     ) -> Answer:
-        """Let the server repeat a 304 while nothing changes."""
-        if answer.status != NOT_MODIFIED:
-            return answer
-        holds = partial(self._still_holds, reader, caller, query, etag)
+        """Note what the poll proves. Let the server repeat a 304 while nothing changes."""
+        held = held_by(environ)
+        is_held = answer.status == NOT_MODIFIED and offer.etag in held
+        if poll.process is not None and environ["REQUEST_METHOD"] == "GET":
+            if is_held:
+                poll.process.has(offer)
+            else:
+                poll.process.gets(offer, held[0] if len(held) == 1 and held[0] != "*" else None)
+        holds = partial(self._still_holds, poll, offer.etag) if is_held else None
         return answer._replace(still_holds=holds)
 
-    def _still_holds(
-        self, reader: Reader, caller: Caller | None, query: FeatureQuery, etag: str
-    ) -> bool:
+    def _still_holds(self, poll: "_Poll", etag: str) -> bool:
         """Whether a poll that got 304 would get it again. If so, note it like any request."""
-        answers = self._source.answers_at_hand(reader)
-        if answers is None or answers.etag(query) != etag:
+        answers = self._source.answers_at_hand(poll.reader)
+        if answers is None or answers.etag(poll.query) != etag:
             return False
-        self._reports.note_caller(reader, caller)
-        self._reports.note_use(reader.token_id)
+        if poll.process is not None:
+            poll.process.has(Offer(etag, answers.state.version))
+        self._reports.note_use(poll.reader.token_id)
         return True
 
     def _register(self, environ: WSGIEnvironment) -> Answer:
@@ -191,6 +205,23 @@ class ClientApi:
 
     def _body(self, environ: WSGIEnvironment) -> dict[str, Any]:
         return body_of(environ, self._max_bytes)
+
+
+class _Poll(NamedTuple):
+    """``process``: None if the request doesn't say which application asks."""
+
+    reader: Reader
+    process: Process | None
+    query: FeatureQuery
+
+
+def _caller(environ: WSGIEnvironment) -> Caller | None:
+    return Caller.of(
+        environ.get("HTTP_UNLEASH_APPNAME"),
+        environ.get("HTTP_UNLEASH_INSTANCEID"),
+        environ.get("HTTP_UNLEASH_CONNECTION_ID"),
+        environ.get("HTTP_UNLEASH_SDK"),
+    )
 
 
 def _updated(answers: Answers, query: FeatureQuery, etag: str) -> bytes:

@@ -8,16 +8,18 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.usage import service as usage
 from app.catalogue.usage.models import MAX_NAME, Span
-from app.catalogue.usage.service import RETENTION, Counted, Report, Running
+from app.catalogue.usage.service import RETENTION, Counted, Proof, Report, Running, Seen
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.logs import LOGGER
 from app.core.words import is_key
+from app.delivery.sdk.polls import NOTE_SECONDS, Offers, Process
 from app.delivery.sdk.source import Reader
 
 MAX_COUNT = 2**31 - 1
@@ -25,8 +27,6 @@ MAX_VARIANT = 100
 MAX_STRATEGIES = 100
 MOST_COUNTS = 200_000
 """Limit of counters that wait to be written. More are dropped."""
-NOTE_SECONDS = 60.0
-"""Interval between two notes that an instance still runs, or that a token is still used."""
 MOST_NOTED = 50_000
 
 JsonObject = Mapping[str, Any]
@@ -60,6 +60,8 @@ class Reports:
         self._report = Report()
         self._used: dict[int, datetime] = {}
         self._noted: dict[object, float] = {}
+        self._processes: dict[Running, Process] = {}
+        self._offers = Offers()
 
     def note_caller(self, reader: Reader, caller: Caller | None) -> None:
         """Note that a process of an application is running, and uses a token."""
@@ -68,9 +70,29 @@ class Reports:
         key = Running(reader.environment, caller.application, caller.instance)
         if self._is_worth_noting((key, caller.sdk, reader.token_id)):
             now = utcnow()
-            with self._lock:
-                self._report.instances[key] = (now, caller.sdk)
-                self._report.tokens[reader.token_id, caller.application] = now
+            self._see(key, Seen(now, now, caller.sdk, reader.token_id))
+
+    def process(self, reader: Reader, caller: Caller, interval: int | None) -> Process:
+        """Return the process that polls. ``interval``: seconds between its polls, if it says so."""
+        key = Running(reader.environment, caller.application, caller.instance)
+        process = self._processes.get(key)
+        if process is None:
+            if len(self._processes) >= MOST_NOTED:
+                self._processes.clear()
+            process = self._processes[key] = Process(partial(self._note_proof, key), self._offers)
+        process.sdk, process.token_id, process.interval = caller.sdk, reader.token_id, interval
+        return process
+
+    def _note_proof(self, key: Running, process: Process, proof: Proof) -> None:
+        at = proof.polled_at
+        seen = Seen(at, at, process.sdk, process.token_id, proof, process.shared_at)
+        self._see(key, seen)
+
+    def _see(self, key: Running, seen: Seen) -> None:
+        with self._lock:
+            before = self._report.instances.get(key)
+            self._report.instances[key] = seen.after(before)
+            self._report.tokens[seen.token_id, key.application] = seen.at
 
     def note_use(self, token_id: int) -> None:
         """Note that a token was used."""
@@ -167,7 +189,8 @@ class Reports:
             report.counts[key] = (before[0] + yes, before[1] + no)
         for place, times in newer.variants.items():
             report.variants[place] = report.variants.get(place, 0) + times
-        report.instances |= newer.instances
+        for instance, seen in newer.instances.items():
+            report.instances[instance] = seen.after(report.instances.get(instance))
         report.tokens |= newer.tokens
         report.strategies |= newer.strategies
         self._report, self._used = report, used | self._used

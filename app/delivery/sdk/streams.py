@@ -17,7 +17,7 @@ from app.core.errors import NotOffered, TooManyStreams, Unavailable
 from app.core.streaming import COMMENT, STREAM, STREAM_HEADERS, Stream
 from app.delivery.sdk.http import HTTP_OK, Answer
 from app.delivery.sdk.payloads import Answers, FeatureQuery
-from app.delivery.sdk.reports import Caller, Reports
+from app.delivery.sdk.polls import Offer, Process
 from app.delivery.sdk.source import Head, Reader, Source
 
 MOST = 10_000
@@ -37,6 +37,7 @@ FIRST_RETRY, LAST_RETRY = 1_000, 5_000
 
 EventOf = Callable[[Answers, FeatureQuery, str], bytes]
 """Writes the event that leads from the payload with an ETag to the present one."""
+News = tuple[Offer, bytes | None]
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +45,7 @@ class Subscription:
     """``etag``: of the payload that its client has, once it has read what it was sent."""
 
     reader: Reader
-    caller: Caller | None
+    process: Process | None
     address: str
     query: FeatureQuery
     event: EventOf
@@ -60,10 +61,8 @@ def event(name: bytes, id: str, data: bytes) -> bytes:
 class Streams:
     """The streams of this process. ``note``: called with their number."""
 
-    def __init__(
-        self, source: Source, reports: Reports, note: Callable[[int], object] = lambda _: None
-    ) -> None:
-        self._source, self._reports, self._note = source, reports, note
+    def __init__(self, source: Source, note: Callable[[int], object] = lambda _: None) -> None:
+        self._source, self._note = source, note
         self._lock = threading.Lock()
         self._open: dict[Subscription, Stream] = {}
         self._number: Counter[bytes | str] = Counter()
@@ -122,16 +121,18 @@ class Streams:
         self._note(len(self._open))
 
     def _send(self, one: Subscription, stream: Stream, look: "_Look", now: float) -> None:
-        news = look.news(one)
-        if news is None and now < one.sent_at + QUIET_SECONDS:
+        found = look.news(one)
+        if found is None:
             return
-        one.sent_at = now
-        self._reports.note_caller(one.reader, one.caller)
-        if news is None:
-            stream.send(COMMENT)
-        else:
-            one.etag, data = news
-            stream.send(data)
+        offer, data = found
+        if data is None and one.process is not None:
+            one.process.keeps(offer)
+        if data is None and now < one.sent_at + QUIET_SECONDS:
+            return
+        stream.send(data or COMMENT)
+        one.sent_at, one.etag = now, offer.etag
+        if data is not None and one.process is not None:
+            one.process.streams(offer)
 
     def _remove(self, one: Subscription) -> None:
         with self._lock:
@@ -148,7 +149,7 @@ class _Look:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._granted: dict[bytes, bool] = {}
-        self._news: dict[tuple[str, FeatureQuery, EventOf, str], tuple[str, bytes] | None] = {}
+        self._news: dict[tuple[str, FeatureQuery, EventOf, str], News | None] = {}
 
     def is_granted(self, reader: Reader) -> bool:
         """Whether its token still is what it was when the stream began."""
@@ -157,22 +158,20 @@ class _Look:
             found = self._granted[reader.digest] = self._source.grants(reader)
         return found
 
-    def news(self, one: Subscription) -> tuple[str, bytes] | None:
-        """The ETag of the present payload, and the event that leads to it.
+    def news(self, one: Subscription) -> News | None:
+        """The present payload, and the event that leads to it, or None if the client has it.
 
-        None if the client has it, or while it can't be read.
+        None for both while it can't be read.
         """
         key = one.reader.environment, one.query, one.event, one.etag
         if key not in self._news:
             self._news[key] = self._find(*key)
         return self._news[key]
 
-    def _find(
-        self, environment: str, query: FeatureQuery, event: EventOf, had: str
-    ) -> tuple[str, bytes] | None:
+    def _find(self, environment: str, query: FeatureQuery, event: EventOf, had: str) -> News | None:
         try:
             answers = self._source.answers(environment)
-            etag = answers.all(query).etag
-            return None if etag == had else (etag, event(answers, query, had))
+            offer = Offer(answers.all(query).etag, answers.state.version)
+            return offer, None if offer.etag == had else event(answers, query, had)
         except Unavailable:
             return None

@@ -39,13 +39,15 @@ class _Reason(Schema):
 class Output:
     """The result of a command: ``data`` for scripts, ``text`` for people.
 
-    ``secrets`` by name are printed after ``label``; a dry run prints none.
+    ``secrets`` by name are printed after ``label``; a dry run prints none. ``wait``: called after
+    the commit; returns what is printed instead, and the exit status.
     """
 
     data: dict[str, Any]
     text: str
     secrets: dict[str, str] = field(default_factory=dict)
     label: str = ""
+    wait: Callable[[], tuple["Output", int]] | None = None
 
 
 @contextmanager
@@ -88,9 +90,14 @@ def change_command(command: Command, *, even_in_maintenance: bool = False) -> Co
         transaction = write_transaction(dry_run=dry_run, even_in_maintenance=even_in_maintenance)
         with transaction:
             output: Output = command(actor, *args, **options)
+        status = 0
         if dry_run:
             output = Output(output.data, f"{output.text}\nDry run: nothing was changed.")
+        elif output.wait is not None:
+            output, status = output.wait()
         print_output(output, as_json=as_json)
+        if status:
+            sys.exit(status)
 
     return run
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -28,6 +29,7 @@ from app.operations.cli.commands import (
 )
 from app.operations.cli.proposing import do_or_propose
 from app.operations.cli.unleash import export
+from app.operations.cli.waiting import MISSING, awaited, wait_option
 from app.releases.change_requests import proposals
 from app.releases.switching import service as switching
 from app.web.current import current_settings
@@ -242,26 +244,32 @@ def delete(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
 @_project
 @_names
 @_environment
+@wait_option
 @change_command
-def on(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> Output:
+def on(
+    actor: Actor, project: str, names: tuple[str, ...], environment: str, wait: int | None
+) -> Output:
     """Switch features on, all or none. One without a strategy gets the default: for everyone.
 
     Where changes need approvals, this opens a change request. With --reason, it switches at once.
     """
-    return _switched(actor, project, names, environment, is_on=True)
+    return _switched(actor, project, names, environment, is_on=True, wait=wait)
 
 
 @feature.command()
 @_project
 @_names
 @_environment
+@wait_option
 @change_command
-def off(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> Output:
+def off(
+    actor: Actor, project: str, names: tuple[str, ...], environment: str, wait: int | None
+) -> Output:
     """Switch features off, all or none. They keep their strategies.
 
     Where changes need approvals, this opens a change request. With --reason, it switches at once.
     """
-    return _switched(actor, project, names, environment, is_on=False)
+    return _switched(actor, project, names, environment, is_on=False, wait=wait)
 
 
 @feature.command()
@@ -360,7 +368,13 @@ def list_tags(actor: Actor, type: str | None, text: str | None) -> Output:
 
 
 def _switched(
-    actor: Actor, project: str, names: tuple[str, ...], environment: str, *, is_on: bool
+    actor: Actor,
+    project: str,
+    names: tuple[str, ...],
+    environment: str,
+    *,
+    is_on: bool,
+    wait: int | None,
 ) -> Output:
     asked = _names_in(names)
 
@@ -372,7 +386,12 @@ def _switched(
         return Output(value, f"Switched {len(changed)} {state} in {environment}{names_changed}")
 
     preview = switching.preview(actor, project, environment, asked, on=is_on)
-    return do_or_propose(actor, act, lambda: proposals.switching(preview.changing, on=is_on))
+    done = do_or_propose(actor, act, lambda: proposals.switching(preview.changing, on=is_on))
+    if wait is None:
+        return done
+    if "changeRequest" in done.data:
+        return replace(done, wait=lambda: (done, MISSING))
+    return replace(done, wait=lambda: awaited(done, project, asked, environment, wait))
 
 
 def _stages(actor: Actor, project: str, name: str) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from app.catalogue.strategies import types
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.usage import service as usage
 from app.catalogue.usage.models import Span, Usage, VariantUsage
-from app.catalogue.usage.service import RETENTION, Counted, Report, Running
+from app.catalogue.usage.service import RETENTION, Counted, Proof, Report, Running, Seen
 from app.core.clock import utcnow
 from app.core.db import db
+from app.core.events.models import EventHead
 from app.core.permissions import Permission
 from app.operations.demo import data
 from app.operations.demo.applications import (
@@ -92,19 +93,24 @@ class Applications:
         used = {(token, app.name): utcnow() for token in self._tokens_of(app)}
         usage.write(Report(strategies={app.name: STRATEGIES}, tokens=used))
 
-    def _tokens_of(self, app: App) -> list[int]:
-        """Ids of the application's tokens that exist at this time."""
-        keys = (key.name for key in SDK_KEYS if app.name in key.apps)
-        return [self.tokens[name] for name in keys if name in self.tokens]
+    def _tokens_of(self, app: App, environment: str | None = None) -> list[int]:
+        """Ids of the application's tokens that exist at this time, for an environment or all."""
+        keys = (key for key in SDK_KEYS if app.name in key.apps)
+        here = (key.name for key in keys if environment in {None, key.environment})
+        return [self.tokens[name] for name in here if name in self.tokens]
 
     def _run(self, report: Report, app: App, seen: datetime) -> None:
         """Report the instances of an application, and checks of unknown features."""
+        last = db.session.scalar(sa.select(EventHead.last_id))
         for fleet in app.fleets:
+            tokens = self._tokens_of(app, fleet.environment)
             for sdk, number in fleet.instances.items():
                 for _ in range(number):
                     id = f"{app.name}-{self.chance.randrange(16**6):06x}"
                     heard = seen - timedelta(seconds=self.chance.randrange(60))
-                    report.instances[Running(fleet.environment, app.name, id)] = (heard, sdk)
+                    proof = Proof(heard, keeps_etags=True, held_event=last, held_at=heard)
+                    key = Running(fleet.environment, app.name, id)
+                    report.instances[key] = Seen(seen - DAY, heard, sdk, tokens[0], proof)
             for name in app.unknown:
                 report.counts[_at(seen, fleet, name, app)] = (0, fleet.checks)
 

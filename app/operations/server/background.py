@@ -10,6 +10,7 @@ from app.access.auth import attempts
 from app.access.security_log import requests as security_log_requests
 from app.access.security_log import service as security_log
 from app.accounts.mails import service as mails
+from app.catalogue.receipts import watching
 from app.catalogue.usage import service as usage
 from app.catalogue.visits import requests as visits
 from app.core.config import Settings
@@ -29,6 +30,7 @@ PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0
 """With the pause between chores, at most 5 seconds of reports are lost by a kill."""
 SCHEDULE_SECONDS = 2.0
+WATCH_SECONDS = 30.0
 
 
 @contextmanager
@@ -59,6 +61,9 @@ def background(app: Flask) -> Iterator[None]:
             ),
             "pruning the mail": every(PRUNING_SECONDS, lambda: transact(mails.prune, writes=True)),
             "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
+            "notifying people of instances": every(
+                WATCH_SECONDS, lambda: transact(watching.notify, writes=True)
+            ),
             "pruning what SDKs reported": every(
                 PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
             ),

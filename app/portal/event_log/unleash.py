@@ -57,6 +57,7 @@ UNLEASH = {
             *(EventType.SCIM_DISCONNECTED, EventType.BROWSER_ORIGINS_UPDATED),
             *(EventType.MAINTENANCE_MODE_ENABLED, EventType.MAINTENANCE_MODE_DISABLED),
             *(EventType.EVENTS_PRUNED, EventType.INSTANCE_UPGRADED, EventType.APPLICATION_DELETED),
+            *(EventType.INSTANCES_ENDED, EventType.INSTANCES_RETURNED),
         ),
         "setting-updated",
     ),

@@ -41,6 +41,7 @@ TOPICS = {
     "configuration": ("Configuration as a file", "Export everything, apply it here or from CI"),
     "change-requests": ("Change requests", "Proposing, approving and applying changes"),
     "webhooks": ("Webhooks", "Events sent to chats, mailboxes and your own address"),
+    "arrival": ("Has it arrived?", "Which running instances have a change, and how it’s known"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
     "keyboard": ("Keyboard", "How to do everything without a mouse"),
     "faq": ("Questions", "What people ask in their first weeks"),

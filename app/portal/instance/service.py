@@ -42,7 +42,7 @@ def note_version(version: str) -> None:
     # Later than the one before, even in the same millisecond or if the clock was set back.
     since = max(utcnow(), served.since + timedelta(milliseconds=1)) if served else utcnow()
     row = {"version": version, "since": since}
-    db.session.execute(upsert(ServedVersion, latest=("since",)).values(row))
+    db.session.execute(upsert(ServedVersion, latest=[("since",)]).values(row))
     if before is not None:
         events.record(
             COMMAND_LINE,

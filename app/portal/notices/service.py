@@ -1,7 +1,8 @@
 """Notices: what others did to what someone owns or follows, read from the event log.
 
 People own the projects whose Owner they are, and their change requests. They follow their
-favourites, and Admins the version that serves. Only how far they have read is stored.
+favourites and the instances that they watch, and Admins the version that serves. Only how far they
+have read is stored.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -15,6 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.catalogue.favourites.models import Favourite
 from app.catalogue.features.models import Feature
+from app.catalogue.receipts.models import WatchedInstance
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, once, upsert
@@ -86,7 +88,7 @@ def mark_read(actor: Actor, event_id: int) -> None:
     end = db.session.scalar(sa.select(sa.func.max(Event.id))) or 0
     read_to = max(min(event_id, end), _followed(actor).read_to)
     row = {"account_id": actor.account_id, "at": utcnow(), "event_id": read_to}
-    db.session.execute(upsert(NoticesRead, latest=("at", "event_id")).values(row))
+    db.session.execute(upsert(NoticesRead, latest=[("at", "event_id")]).values(row))
 
 
 def _followed(actor: Actor) -> Followed:
@@ -146,7 +148,9 @@ def _newest(
 
 
 def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[bool]]]:
-    """Yield conditions: in followed projects, on followed features, on own requests; upgrades."""
+    """Yield conditions: in followed projects, on followed features, on own requests, about watched
+    instances; upgrades.
+    """
     if followed.projects:
         yield [Event.project.in_(followed.projects), _is_last_in(Event.project)]
     if followed.features:
@@ -156,6 +160,10 @@ def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[b
     # In other types the value may be no number, and PostgreSQL would refuse to compare it.
     request_id = sa.case((is_about_request, Event.data["id"].as_integer()))
     yield [is_about_request, request_id.in_(own)]
+    watched = sa.select(WatchedInstance.notice).where(
+        WatchedInstance.account_id == actor.id, WatchedInstance.notice.is_not(None)
+    )
+    yield [Event.batch_id.in_(watched)]
     if actor.is_admin:
         yield [Event.type == EventType.INSTANCE_UPGRADED]
 

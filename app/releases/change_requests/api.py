@@ -4,6 +4,8 @@ from flask import Response
 
 from app.accounts.models import Account
 from app.catalogue.features import service as features
+from app.catalogue.receipts.schemas import ReceiptsRow
+from app.catalogue.receipts.service import Receipts
 from app.catalogue.strategies.queries import ProjectUse
 from app.core.errors import Invalid
 from app.core.paging import Page
@@ -119,6 +121,16 @@ def count(project_id: str) -> dict[str, int]:
         "review_required": found[State.IN_REVIEW],
         **{state.value.lower(): number for state, number in found.items()},
     }
+
+
+@bp.get(f"{ONE}/receipts", needs=Access.SIGNED_IN)
+@bp.response(200, ReceiptsRow, whole=True)
+def show_receipts(project_id: str, id: int) -> Receipts:
+    """Read which instances have what a change request changed
+
+    Its changes are applied at once, so they arrive together.
+    """
+    return service.receipts(current_actor, project_id, id)
 
 
 @bp.get(f"{LIST}/config", needs=Access.SIGNED_IN)

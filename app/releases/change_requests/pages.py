@@ -112,6 +112,7 @@ def _page(
         history=presenter.history(current_actor, view),
         allowed=allowed.of(current_actor, view),
         undoing=presenter.undoing(view),
+        receipts=presenter.receipts(view),
         default_title=title,
         people=partial(presenter.people, current_actor),
         was_edited=was_edited,

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
+from app.catalogue.receipts.service import Receipts, of_batch
 from app.catalogue.usage.queries import NEVER, PlaceUse, by_place
 from app.core.actor import Actor
 from app.core.words import spoken
@@ -147,6 +148,13 @@ def undoing(view: View) -> list[str]:
     if view.state is not State.APPLIED:
         return []
     return [words.headline(change) for change in proposed(inverse(view.request))]
+
+
+def receipts(view: View) -> Receipts | None:
+    """The receipts of an applied request; None if there is nothing to say."""
+    request = view.request
+    found = request.batch_id and of_batch(request.batch_id, request.environment)
+    return found if found and found.total else None
 
 
 def proposed(proposals: Sequence[Proposal]) -> list[Change]:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
 from app.catalogue.projects import service as projects
+from app.catalogue.receipts.service import Receipts, of_batch
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, locked
@@ -96,6 +97,22 @@ def get(actor: Actor, project_id: str, id: int) -> View:
         raise _not_found(project_id, id)
     [view] = views.of([request])
     return replace(view, outcomes=request.outcomes)
+
+
+def receipts(actor: Actor, project_id: str, id: int) -> Receipts:
+    """Return the receipts of what a request changed.
+
+    Raises:
+        NotFound: also if it isn't applied, or changed nothing that applications read.
+
+    """
+    request = get(actor, project_id, id).request
+    if request.batch_id is None:
+        raise NotFound(f"Change request {id} has not been applied.")
+    found = of_batch(request.batch_id, request.environment)
+    if found is None:
+        raise NotFound(f"The log has no change for applications by change request {id}.")
+    return found
 
 
 def overlapping(actor: Actor, request: ChangeRequest) -> list[ChangeRequest]:

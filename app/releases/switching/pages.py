@@ -1,4 +1,4 @@
-from flask import flash, request
+from flask import flash, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
@@ -20,7 +20,7 @@ bp = PageBlueprint(
 )
 
 SWITCHED = Markup("Switched {} <b>{}</b> in {}. {}")
-PICKED_UP = "Applications pick this up within 15 seconds."
+PICKED_UP = Markup('Applications pick this up within 15 seconds. <a href="{}">Has it arrived?</a>')
 NEVER_CHECKED = "No application has checked it there yet."
 
 
@@ -51,8 +51,12 @@ def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Respon
         flash(f"{name} was already {word} in {environment}.", "ok")
         return next_page
     id = features.find(project_id, [name])[name].id
+    receipts = url_for(
+        "receipt_pages.show", project_id=project_id, name=name, environment=environment
+    )
     is_checked = environment in usage.last_seen(id)
-    switched = SWITCHED.format(word, name, environment, PICKED_UP if is_checked else NEVER_CHECKED)
+    reach = PICKED_UP.format(receipts) if is_checked else NEVER_CHECKED
+    switched = SWITCHED.format(word, name, environment, reach)
     if needing_approval(project_id, [environment]):
         flash(switched, "ok")  # undoing it needs a reason too
     else:

@@ -5,7 +5,7 @@ import pytest
 from flask import Flask
 
 from app.catalogue.usage import service as usage
-from app.catalogue.usage.service import Counted, Report, Running
+from app.catalogue.usage.service import Counted, Report, Running, Seen
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
 from tests.support.clients import ApiClient
@@ -47,7 +47,9 @@ def shop(app: Flask, admin: ApiClient) -> dict[str, Any]:
     admin.ok("POST", "/user/tokens", {"description": "experiment"})
     report = Report(
         {Counted(_hour(), "production", "checkout.express", "experiment-runner"): (1, 1)},
-        instances={Running("production", "experiment-runner", "1"): (utcnow(), None)},
+        instances={
+            Running("production", "experiment-runner", "1"): Seen(utcnow(), utcnow(), None, 0)
+        },
     )
     with app.app_context(), unit_of_work(writes=True):
         usage.write(report)
