@@ -12,7 +12,7 @@ import pyotp
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
-from tests.journeys.usage import report
+from tests.journeys.usage import Polling, project_of_its_own, report
 from tests.journeys.written import await_written
 
 Way = Callable[[Page, Instance], object]
@@ -154,6 +154,8 @@ for name, path, heading in (
     ("feature-new-anywhere", "/new-feature?name=checkout.expres", "New feature checkout.expres"),
     ("connect-in-project", f"{CHECKOUT}/connect", "Connect an application"),
     ("help-connect", "/help/connect", "Connect an application"),
+    ("help-arrival", "/help/arrival", "Has it arrived?"),
+    ("arrival", "/arrival", "Applications"),
     ("help-lifecycle", "/help/lifecycle", "Lifecycle of a feature"),
     ("features-proposed", f"{CHECKOUT}?staleProposal=any", "Checkout"),
     ("features-of-all-proposed", "/features?staleProposal=any", "Features"),
@@ -316,6 +318,17 @@ def change_request_own(page: Page, instance: Instance) -> None:
     path = f"{base}/change-requests/{made['id']}"
     instance.api("PUT", f"{path}/state", {"state": "In review"})
     page.goto(path)
+
+
+@place("Switched feature")
+def receipts(page: Page, instance: Instance) -> None:
+    """Of an instance that is silent since the change."""
+    project = project_of_its_own(instance)
+    [name], polling = names(1, project), Polling(instance, project, interval=1)
+    switched = f"/projects/{project}/features/{name}/environments/{polling.environment}"
+    instance.api("POST", f"{switched}/on")
+    await_written(lambda: instance.api("GET", f"{switched}/receipts")["silent"])
+    page.goto(f"{switched}/receipts")
 
 
 def _of_several_projects(page: Page, instance: Instance, button: str) -> None:

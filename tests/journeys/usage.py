@@ -3,7 +3,9 @@
 import json
 import math
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from tests.journeys.instance import Instance
@@ -90,3 +92,43 @@ def send(instance: Instance, token: str, body: Any) -> None:
     )
     with urlopen(request, timeout=30) as answer:
         answer.read()
+
+
+def project_of_its_own(instance: Instance) -> str:
+    """A project with one feature and one environment, in which nothing runs."""
+    environment = f"night-{instance.next_number()}"
+    instance.api("POST", "/environments", {"name": environment, "type": "test"})
+    return instance.project(1, environments=[environment])
+
+
+class Polling:
+    """An instance of an application that polls when it is asked to.
+
+    It reads the only environment of its project.
+    """
+
+    def __init__(self, instance: Instance, project: str, interval: int = 15) -> None:
+        [self.environment] = instance.api("GET", f"/projects/{project}")["environments"]
+        named = {"tokenName": project, "type": "client"}
+        body = named | {"environment": self.environment}
+        token = instance.api("POST", f"/projects/{project}/api-tokens", body)["secret"]
+        application = f"app-of-{project}"
+        self._url = f"{instance.address}/api/client/features"
+        self._headers = {
+            "Authorization": str(token),
+            "Unleash-AppName": application,
+            "Unleash-Connection-Id": f"{application}-1",
+            "Unleash-SDK": "unleash-node-sdk:6.12.1",
+            "Unleash-Interval": f"{interval}000",
+        }
+        self.poll()
+        await_applications(instance, application)
+
+    def poll(self) -> None:
+        try:
+            with urlopen(Request(self._url, headers=self._headers), timeout=30) as answer:
+                answer.read()
+                self._headers["If-None-Match"] = answer.headers["ETag"]
+        except HTTPError as error:
+            if error.code != HTTPStatus.NOT_MODIFIED:
+                raise
