@@ -60,23 +60,27 @@ class Process:
         self._polled_at: float | None = None
         self._gap: int | None = None
         self._noted_at = float("-inf")
-        self._latest: tuple[Offer, str | None] | None = None
+        self._held: Offer | None = None
+        """What its latest poll named, if that was current."""
+        self._named_nothing = False
         self._proof: Proof | None = None
 
     def has(self, offer: Offer) -> None:
         """Note a poll that named this payload, which is the current one."""
-        before = self._latest
-        self._polls(offer, offer.etag)
-        if before != self._latest or time.monotonic() >= self._noted_at + NOTE_SECONDS:
-            self._write(self._holding(Proof(utcnow(), keeps_etags=True), offer))
+        now = self._polls()
+        if offer == self._held and now < self._noted_at + NOTE_SECONDS:
+            return
+        self._held, self._named_nothing = offer, False
+        self._offers.add(offer)
+        self._write(self._holding(Proof(utcnow(), keeps_etags=True), offer))
 
     def gets(self, offer: Offer, named: str | None) -> None:
         """Note a poll that is answered with a payload. ``named``: the ETag in the poll.
 
         It is always noted: another server may have noted since that the process has the payload.
         """
-        is_forgetful = named is None and self._latest is not None and self._latest[1] is None
-        self._polls(offer, named)
+        self._polls()
+        is_forgetful = named is None and self._named_nothing
         self._note_sent(offer, named, keeps_etags=not is_forgetful)
 
     def streams(self, offer: Offer, named: str | None = None) -> None:
@@ -84,8 +88,6 @@ class Process:
 
         It can't say what it has until it comes back. ``named``: what it said that it had.
         """
-        self._latest = offer, named
-        self._offers.add(offer)
         self._note_sent(offer, named, keeps_etags=False)
 
     def keeps(self, offer: Offer) -> None:
@@ -93,17 +95,20 @@ class Process:
         known = self._proof
         if known is None:
             return
+        was_sent = known.sent_event is not None
+        event = known.sent_event if was_sent else known.held_event
+        if event == offer.event and time.monotonic() < self._noted_at + NOTE_SECONDS:
+            return
+        self._offers.add(offer)
         proof = known._replace(polled_at=utcnow())
-        if known.sent_event is None:
-            proof = proof._replace(held_event=offer.event)
+        if was_sent:
+            self._write(proof._replace(sent_event=offer.event))
         else:
-            proof = proof._replace(sent_event=offer.event)
-        is_old = time.monotonic() >= self._noted_at + NOTE_SECONDS
-        if is_old or proof != known._replace(polled_at=proof.polled_at):
-            self._offers.add(offer)
-            self._write(proof)
+            self._write(proof._replace(held_event=offer.event))
 
     def _note_sent(self, offer: Offer, named: str | None, *, keeps_etags: bool) -> None:
+        self._held, self._named_nothing = None, named is None
+        self._offers.add(offer)
         proof = Proof(utcnow(), keeps_etags=keeps_etags, sent_event=offer.event)
         event, known = self._offers.event(named), self._proof
         if named is not None and event is not None:
@@ -117,13 +122,14 @@ class Process:
         since = known.held_at if known is not None and known.etag == held.etag else proof.polled_at
         return proof._replace(etag=held.etag, held_event=held.event, held_at=since)
 
-    def _polls(self, offer: Offer, named: str | None) -> None:
+    def _polls(self) -> float:
+        """Return the time. Measure the gap between two polls, if the process doesn't say it."""
         now = time.monotonic()
-        if self._polled_at is not None:
-            self._gap = min(max(round(now - self._polled_at), LEAST_GAP), MOST_GAP)
-        if self._latest is None or self._latest[0] != offer:
-            self._offers.add(offer)
-        self._polled_at, self._latest = now, (offer, named)
+        if self.interval is None:
+            if self._polled_at is not None:
+                self._gap = min(max(round(now - self._polled_at), LEAST_GAP), MOST_GAP)
+            self._polled_at = now
+        return now
 
     def _write(self, proof: Proof) -> None:
         self._noted_at = time.monotonic()
