@@ -2,6 +2,7 @@ from typing import Any
 
 from flask import Flask
 
+from app.catalogue.features import service as features
 from app.catalogue.receipts import arrival, schemas, service, watching
 from app.catalogue.receipts.arrival import Arrival
 from app.catalogue.receipts.models import WATCHED_INSTANCES
@@ -35,7 +36,7 @@ def init_app(app: Flask) -> None:
 @bp.response(200, schemas.ReceiptsRow, whole=True)
 def show(query: dict[str, int], project_id: str, name: str, environment: str) -> Receipts:
     """Read which instances have a change of a feature"""
-    return service.read(current_actor, project_id, name, environment, **query)
+    return service.read(features.get(current_actor, project_id, name), environment, **query)
 
 
 @bp.post(
@@ -51,7 +52,7 @@ def notify(data: dict[str, int], project_id: str, name: str, environment: str) -
 
     For 7 days. Needs READ_LOGS, or a role in the project.
     """
-    found = service.read(current_actor, project_id, name, environment, **data)
+    found = service.read(features.get(current_actor, project_id, name), environment, **data)
     return {"watched": watching.watch(current_actor, found)}
 
 
@@ -66,7 +67,7 @@ def mark_as_ended(
     If one still runs, it appears again.
     """
     as_of = data.pop("as_of", None)
-    found = service.read(current_actor, project_id, name, environment, **data)
+    found = service.read(features.get(current_actor, project_id, name), environment, **data)
     return {"ended": service.mark_as_ended(current_actor, found, as_of=as_of)}
 
 

@@ -52,7 +52,7 @@ class Late(NamedTuple):
 def of_all() -> list[Arrival]:
     """Return where applications run or ran lately, by their names and environments."""
     now = utcnow()
-    processes = _by_place(queries.running(now - KNOWN))
+    processes = queries.running(now - KNOWN)
     affecting = _affecting(processes, queries.last_changes())
     groups = groupby(processes, _place)
     return [_arrival(*place, list(found), affecting, now) for place, found in groups]
@@ -66,7 +66,7 @@ def late(actor: Actor | None = None) -> list[Late]:
     if not changes:
         return []
     since = changes[-1].at - GONE_AFTER
-    processes = _by_place(queries.running(since, lacking=changes[0].id))
+    processes = queries.running(since, lacking=changes[0].id)
     affecting = _affecting(processes, changes)
     found = []
     for place, group in groupby(processes, _place):
@@ -90,10 +90,6 @@ def _is_late(process: Running, changes: Sequence[Change], now: datetime) -> bool
 
 def _place(process: Running) -> tuple[str, str]:
     return process.application, process.environment
-
-
-def _by_place(processes: Iterable[Running]) -> list[Running]:
-    return sorted(processes, key=_place)
 
 
 def _affecting(processes: Iterable[Running], changes: Sequence[Change]) -> Affecting:

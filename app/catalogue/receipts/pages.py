@@ -82,10 +82,9 @@ def receipts_at(event: Event, view: FeatureView | None) -> dict[str, Any] | None
 @bp.get("/receipts", needs=Access.SIGNED_IN)
 def show(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Show which instances have a change."""
-    view, query = features.get(current_actor, project_id, name), read_query(schemas.ReceiptsQuery)
-    view.state(environment)
-    change = service.change_of(project_id, [name], environment, **query.values)
-    event, receipts = queries.event_of(change), service.of(change, environment)
+    view = features.get(current_actor, project_id, name)
+    receipts, query = _asked(view, environment)
+    event = queries.event_of(receipts.change)
     return render_template(
         "catalogue/receipts/show.html",
         **about(project_id, view),
@@ -100,7 +99,7 @@ def show(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 @bp.post("/receipts/notify", needs=Access.SIGNED_IN, keeps=(WATCHED_INSTANCES,))
 def notify(project_id: str, name: str, environment: str) -> Response:
     """Give the reader a notice when an instance that is silent since a change asks again."""
-    receipts, _ = _asked(project_id, name, environment)
+    receipts, _ = _asked(features.get(current_actor, project_id, name), environment)
     watching.watch(current_actor, receipts)
     return _done("You get a notice when an instance that is silent asks again.", receipts)
 
@@ -108,17 +107,16 @@ def notify(project_id: str, name: str, environment: str) -> Response:
 @bp.post("/receipts/mark-as-ended", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
 def mark_as_ended(project_id: str, name: str, environment: str) -> Response:
     """Mark instances as ended that were silent since a change when the page was made."""
-    receipts, query = _asked(project_id, name, environment)
+    receipts, query = _asked(features.get(current_actor, project_id, name), environment)
     as_of = query.values.get("as_of", receipts.change.at)
     ended = service.mark_as_ended(current_actor, receipts, as_of=as_of)
     return _done(f"{counted(ended, 'instance')} marked as ended.", receipts)
 
 
-def _asked(project_id: str, name: str, environment: str) -> tuple[Receipts, Query]:
+def _asked(view: FeatureView, environment: str) -> tuple[Receipts, Query]:
     """The receipts of the event in the address, or of the latest change."""
     query = read_query(schemas.EndedQuery)
-    event = query.values.get("event")
-    return service.read(current_actor, project_id, name, environment, event), query
+    return service.read(view, environment, query.values.get("event")), query
 
 
 def _done(words: str, receipts: Receipts) -> Response:

@@ -115,9 +115,9 @@ def last_changes(actor: Actor | None = None, *, since: datetime | None = None) -
 def running(
     since: datetime, environment: str | None = None, *, lacking: int | None = None
 ) -> list[Running]:
-    """Processes that were heard from since then, in an environment or all.
+    """Processes that were heard from since then, by application and environment.
 
-    ``lacking``: only those that didn't prove to have this event.
+    ``environment``: only those in it. ``lacking``: only those that didn't prove to have this event.
 
     Without those of browsers and phones. What they get is evaluated here, so it is current
     whenever they ask.
@@ -144,7 +144,7 @@ def running(
         .join(Application, Application.id == Instance.application_id)
         .outerjoin(SdkToken, SdkToken.id == Instance.token_id)
         .where(Instance.last_seen_at >= since, _decides_itself)
-        .order_by(Application.name, Instance.sdk, Instance.id)
+        .order_by(Application.name, Instance.environment, Instance.sdk, Instance.id)
     )
     if environment is not None:
         query = query.where(Instance.environment == environment)

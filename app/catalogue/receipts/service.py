@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import groupby
 
-from app.catalogue.features import service as features
+from app.catalogue.features.queries import FeatureView
 from app.catalogue.receipts import queries
 from app.catalogue.receipts.queries import Change, Running
 from app.catalogue.receipts.states import (
@@ -103,9 +103,13 @@ class Receipts(Counted):
         return sorted(found, key=lambda one: not one.missing())
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all that ran before the change are known: their reports are written by now."""
+        return self.as_of >= self.change.at + WRITTEN_WITHIN
+
+    @property
     def has_arrived(self) -> bool:
-        # Until reports are written, instances that have just started aren't known.
-        return self.as_of >= self.change.at + WRITTEN_WITHIN and super().has_arrived
+        return self.is_complete and super().has_arrived
 
     @property
     def due_at(self) -> datetime | None:
@@ -115,17 +119,17 @@ class Receipts(Counted):
         return max(times, default=None)
 
 
-def read(
-    actor: Actor, project_id: str, name: str, environment: str, event: int | None = None
-) -> Receipts:
+def read(view: FeatureView, environment: str, event: int | None = None) -> Receipts:
     """Return the receipts of a change of a feature. ``event``: of this one, not of the latest.
 
     Raises:
-        NotFound: if there is no such change, or if it was pruned.
+        NotFound: if there is no such change, if it was pruned, or if the environment isn't used.
 
     """
-    features.get(actor, project_id, name).state(environment)
-    return of(change_of(project_id, [name], environment, event=event), environment)
+    view.state(environment)
+    feature = view.feature
+    change = change_of(feature.project_id, [feature.name], environment, event=event)
+    return of(change, environment)
 
 
 def change_of(

@@ -20,8 +20,6 @@ from app.core.permissions import Role
 FLAGSTAFF = Actor(id=None, username="Flagstaff", role=Role.ADMIN)
 """Who the event log says heard from a process again."""
 WATCHED_FOR = timedelta(days=7)
-KEPT_FOR = timedelta(days=30)
-"""How long a notice can be read; see ``app/portal/notices``."""
 
 
 def watch(actor: Actor, receipts: Receipts) -> int:
@@ -66,12 +64,15 @@ def is_watching(actor: Actor, receipts: Receipts) -> bool:
     return bool(db.session.scalar(sa.select(found)))
 
 
-def notify() -> None:
+def notify(*, kept_for: timedelta) -> None:
     """Record which of the watched processes have asked again. Their watchers get that as a notice.
 
-    Forget what was watched for too long.
+    Forget what was watched for too long. ``kept_for``: how long a notice can be read.
     """
-    db.session.execute(sa.delete(WatchedInstance).where(_is_over()))
+    now, since = utcnow(), WatchedInstance.since
+    is_in_vain = sa.and_(since < now - WATCHED_FOR, WatchedInstance.notice.is_(None))
+    is_over = sa.or_(since < now - kept_for, is_in_vain)
+    db.session.execute(sa.delete(WatchedInstance).where(is_over))
     returned = sa.and_(
         Instance.application_id == WatchedInstance.application_id,
         Instance.environment == WatchedInstance.environment,
@@ -112,11 +113,3 @@ def notify() -> None:
                 "instances": [{"appName": app, "instanceId": id} for app, id in names],
             },
         )
-
-
-def _is_over() -> sa.ColumnElement[bool]:
-    now, since = utcnow(), WatchedInstance.since
-    return sa.or_(
-        since < now - KEPT_FOR,
-        sa.and_(since < now - WATCHED_FOR, WatchedInstance.notice.is_(None)),
-    )

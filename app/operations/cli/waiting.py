@@ -10,7 +10,7 @@ import click
 from app.catalogue.receipts import service, words
 from app.catalogue.receipts.schemas import ReceiptsRow
 from app.catalogue.receipts.service import Receipts
-from app.catalogue.receipts.states import OPEN, WRITTEN_WITHIN
+from app.catalogue.receipts.states import OPEN
 from app.operations.cli.commands import Output
 from app.operations.server.instance import read_transaction
 
@@ -53,8 +53,7 @@ def awaited(
         with read_transaction():
             found = service.of(change, environment)
             value = done.data | {"receipts": ReceiptsRow().dump(found)}
-        is_known = found.as_of >= change.at + WRITTEN_WITHIN
-        if found.has_arrived or (is_known and time.monotonic() >= until):
+        if found.has_arrived or (found.is_complete and time.monotonic() >= until):
             status = 0 if found.has_arrived else MISSING
             return Output(value, f"{done.text}\n{_said(found)}"), status
         time.sleep(PAUSE_SECONDS)

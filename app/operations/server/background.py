@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 from flask import Flask
 
@@ -22,6 +23,7 @@ from app.operations.server.listening import Listening
 from app.operations.server.mailer import Mailer
 from app.operations.server.webhooks import Sender
 from app.operations.upkeep.checkpoints import write_down_if_due
+from app.portal.notices import service as notices
 from app.releases.change_requests import applying
 from app.web.metrics import Metrics
 
@@ -62,7 +64,8 @@ def background(app: Flask) -> Iterator[None]:
             "pruning the mail": every(PRUNING_SECONDS, lambda: transact(mails.prune, writes=True)),
             "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
             "notifying people of instances": every(
-                WATCH_SECONDS, lambda: transact(watching.notify, writes=True)
+                WATCH_SECONDS,
+                lambda: transact(partial(watching.notify, kept_for=notices.RETENTION), writes=True),
             ),
             "pruning what SDKs reported": every(
                 PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)

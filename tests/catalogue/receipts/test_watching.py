@@ -1,6 +1,7 @@
 """Notices of instances that were silent and ask again."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -8,6 +9,7 @@ from app.catalogue.receipts import watching
 from app.core import clock
 from app.core.clock import utcnow
 from app.core.db import transact
+from app.portal.notices.service import RETENTION
 from tests.support.sdks import Process, write_reports
 
 PLACE = "/projects/default/features/base/environments/production"
@@ -25,7 +27,7 @@ def notices(app, kim):
     def read(minutes):
         write_reports(app)
         with clock.at(utcnow() + timedelta(minutes=minutes)), app.app_context():
-            transact(watching.notify, writes=True)
+            transact(partial(watching.notify, kept_for=RETENTION), writes=True)
             found = kim.ok("GET", "/user/notices")["notices"]
         return [one["event"] for one in found if one["event"]["type"] == "instances-returned"]
 
