@@ -83,7 +83,7 @@ def late(actor: Actor | None = None) -> list[Late]:
 def _is_late(process: Running, changes: Sequence[Change], now: datetime) -> bool:
     if not changes or process.last_seen_at < changes[0].at - GONE_AFTER:
         return False
-    if process.first_seen_at is not None and process.first_seen_at > changes[0].at:
+    if states.began_with(process, changes[0]):
         return False
     return states.state_of(process, changes[0], now) in OPEN
 

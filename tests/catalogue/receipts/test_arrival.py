@@ -11,6 +11,8 @@ from app.core.db import db, unit_of_work
 from app.core.events.models import EventHead
 from tests.support.sdks import Process, write_reports
 
+PLACE = "/projects/default/features/base/environments/production"
+
 
 @pytest.fixture
 def arrival(app, admin):
@@ -90,3 +92,16 @@ def test_without_a_change_only_those_that_named_what_they_have_are_up_to_date(
     assert arrival()["confirmed"] == 1
     Process(sdk, "unknown", application="nameless").poll()
     assert arrival("nameless")["cantTell"] == 1
+
+
+def test_one_that_comes_back_with_an_older_state_is_late(switch, admin, process, unconfirmed):
+    process.poll(), process.poll()
+    switch()
+    assert unconfirmed(minutes=6) == 1
+    with clock.at(utcnow() + timedelta(minutes=6)):
+        admin.ok("POST", f"{PLACE}/instances/mark-as-ended", {})
+        assert unconfirmed(minutes=0) == 0
+        process.poll()
+        assert unconfirmed(minutes=0) == 1
+        process.poll()
+        assert unconfirmed(minutes=0) == 0
