@@ -63,8 +63,7 @@ def _place(actor: Actor, change: Change, environment: str) -> dict[str, Any]:
         features.get(actor, change.project, change.feature).state(environment)
     except NotFound:
         return {}
-    place = {"project_id": change.project, "name": change.feature, "environment": environment}
-    return {**place, "event": change.id}
+    return change.place(environment)
 
 
 def _of_change(late: arrival.Late) -> tuple[Change, str]:

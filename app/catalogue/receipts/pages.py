@@ -121,9 +121,7 @@ def _asked(view: FeatureView, environment: str) -> tuple[Receipts, Query]:
 
 def _done(words: str, receipts: Receipts) -> Response:
     flash(words, "ok")
-    change = receipts.change
-    place = {"project_id": change.project, "name": change.feature}
-    return redirect_to(".show", environment=receipts.environment, event=change.id, **place)
+    return redirect_to(".show", **receipts.place)
 
 
 @arrival_bp.get("", needs=Access.SIGNED_IN)

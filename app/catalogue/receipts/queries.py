@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -37,6 +37,11 @@ class Change(NamedTuple):
     project: str | None
     feature: str | None
     environment: str | None
+
+    def place(self, environment: str) -> dict[str, Any]:
+        """What names it in an environment, for the address of its receipts."""
+        place = {"project_id": self.project, "name": self.feature, "environment": environment}
+        return {**place, "event": self.id}
 
 
 class Running(NamedTuple):

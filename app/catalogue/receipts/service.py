@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.receipts import queries
@@ -101,6 +102,10 @@ class Receipts(Counted):
         groups = groupby(self.receipts, lambda one: (one.process.application, one.process.sdk))
         found = [OfApplication(*key, list(receipts)) for key, receipts in groups]
         return sorted(found, key=lambda one: not one.missing())
+
+    @property
+    def place(self) -> dict[str, Any]:
+        return self.change.place(self.environment)
 
     @property
     def is_complete(self) -> bool:
