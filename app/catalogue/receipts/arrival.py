@@ -11,11 +11,10 @@ from app.catalogue.receipts import queries, states
 from app.catalogue.receipts.queries import Change, Running
 from app.catalogue.receipts.service import GONE_AFTER, Counted, Receipt
 from app.catalogue.receipts.states import OPEN, State
+from app.catalogue.usage.service import INSTANCES_KEPT
 from app.core.actor import Actor
 from app.core.clock import utcnow
 
-KNOWN = timedelta(days=7)
-"""How long a process is remembered after it was last heard from."""
 LATE_AFTER = timedelta(minutes=5)
 LATE_FOR = timedelta(hours=24)
 """Changes that are older are no longer called late."""
@@ -52,7 +51,7 @@ class Late(NamedTuple):
 def of_all() -> list[Arrival]:
     """Return where applications run or ran lately, by their names and environments."""
     now = utcnow()
-    processes = queries.running(now - KNOWN)
+    processes = queries.running(now - INSTANCES_KEPT)
     affecting = _affecting(processes, queries.last_changes())
     groups = groupby(processes, _place)
     return [_arrival(*place, list(found), affecting, now) for place, found in groups]
@@ -70,22 +69,24 @@ def late(actor: Actor | None = None) -> list[Late]:
     affecting = _affecting(processes, changes)
     found = []
     for place, group in groupby(processes, _place):
-        missing = [
-            affecting[one.environment, one.projects][0]
-            for one in group
-            if _is_late(one, affecting[one.environment, one.projects], now)
-        ]
+        of_each = (
+            _late_change(one, affecting[one.environment, one.projects], now) for one in group
+        )
+        missing = [change for change in of_each if change is not None]
         if missing:
             found.append(Late(*place, max(missing, key=lambda one: one.id), len(missing)))
     return found
 
 
-def _is_late(process: Running, changes: Sequence[Change], now: datetime) -> bool:
-    if not changes or process.last_seen_at < changes[0].at - GONE_AFTER:
-        return False
-    if states.began_with(process, changes[0]):
-        return False
-    return states.state_of(process, changes[0], now) in OPEN
+def _late_change(process: Running, changes: Sequence[Change], now: datetime) -> Change | None:
+    """The newest of the changes, unless the process has it, can't tell or doesn't count."""
+    if not changes:
+        return None
+    newest = changes[0]
+    is_counted = process.last_seen_at >= newest.at - GONE_AFTER
+    if not is_counted or states.began_with(process, newest):
+        return None
+    return newest if states.state_of(process, newest, now) in OPEN else None
 
 
 def _place(process: Running) -> tuple[str, str]:

@@ -24,9 +24,7 @@ from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
 SHOWN = timedelta(minutes=15)
-"""How long the page of a feature shows whether a change has arrived."""
-REMEMBERED = timedelta(hours=24)
-"""The same of one that hasn't."""
+"""How long the page of a feature shows that a change has arrived."""
 
 bp = PageBlueprint(
     "receipt_pages",
@@ -46,9 +44,9 @@ def init_app(app: Flask) -> None:
 
 def last_receipts(view: FeatureView) -> Receipts | None:
     """Return the receipts of the last change of a feature; None if nothing need be said."""
-    change = queries.last_change(view.feature.project_id, view.feature.name)
+    change = queries.change_of(view.feature.project_id, [view.feature.name])
     now = utcnow()
-    if change is None or change.at < now - REMEMBERED or not view.environments:
+    if change is None or change.at < now - arrival.LATE_FOR or not view.environments:
         return None
     environment = change.environment or view.environments[-1].name
     if change.at < now - SHOWN and not service.is_lacked(change, environment):

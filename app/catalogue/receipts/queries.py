@@ -22,6 +22,9 @@ CHANGES = [
     type for type in EventType if type.declared.touches_sdks and type.declared.subject in SUBJECTS
 ]
 
+ChangesQuery = sa.Select[int, EventType, datetime, str | None, str | None, str | None]
+"""Selects the fields of ``Change``."""
+
 _environment = sa.func.coalesce(  # events of removals have no ``data``
     Event.data["environment"].as_string(), Event.pre_data["environment"].as_string()
 )
@@ -68,31 +71,23 @@ class Running(NamedTuple):
 
 
 def change_of(
-    project: str, features: Collection[str], environment: str, *, id: int | None = None
+    project: str,
+    features: Collection[str],
+    environment: str | None = None,
+    *,
+    id: int | None = None,
 ) -> Change | None:
-    """The latest change of any of the features in an environment, or the one with this id."""
-    query = _changes().where(
-        Event.project == project,
-        Event.feature_name.in_(features),
-        sa.or_(_environment.is_(None), _environment == environment),
-    )
+    """The latest change of any of the features, or the one with this id. ``environment``: in it."""
+    query = _changes(environment).where(Event.project == project, Event.feature_name.in_(features))
     if id is not None:
         query = query.where(Event.id == id)
     return _first(query)
 
 
-def last_change(project: str, feature: str) -> Change | None:
-    """The last change of a feature in any environment."""
-    return _first(_changes().where(Event.project == project, Event.feature_name == feature))
-
-
 def changes_after(change: Change, environment: str) -> list[Change]:
     """The next changes in an environment, the first of them first."""
-    query = _changes().where(
-        Event.id > change.id, sa.or_(_environment.is_(None), _environment == environment)
-    )
-    rows = db.session.execute(query.order_by(None).order_by(Event.id).limit(NEXT))
-    return [Change(*row) for row in rows]
+    query = _changes(environment).where(Event.id > change.id)
+    return _read(query.order_by(None).order_by(Event.id).limit(NEXT))
 
 
 def event_of(change: Change) -> Event:
@@ -114,7 +109,7 @@ def last_changes(actor: Actor | None = None, *, since: datetime | None = None) -
     if actor is not None:
         seen = Event.project.in_(visible_projects(actor))
         query = query.where(sa.or_(Event.project.is_(None), seen))
-    return [Change(*row) for row in db.session.execute(query)]
+    return _read(query)
 
 
 def running(
@@ -208,18 +203,23 @@ def _projects() -> dict[int, frozenset[str]]:
     return {id: frozenset(projects) for id, projects in found.items()}
 
 
-def _changes() -> sa.Select[int, EventType, datetime, str | None, str | None, str | None]:
-    return (
+def _changes(environment: str | None = None) -> ChangesQuery:
+    """The latest first. ``environment``: only those in it, or in all."""
+    query = (
         sa.select(
             Event.id, Event.type, Event.created_at, Event.project, Event.feature_name, _environment
         )
         .where(Event.type.in_(CHANGES))
         .order_by(Event.id.desc())
     )
+    if environment is not None:
+        query = query.where(sa.or_(_environment.is_(None), _environment == environment))
+    return query
 
 
-def _first(
-    query: sa.Select[int, EventType, datetime, str | None, str | None, str | None],
-) -> Change | None:
-    row = db.session.execute(query.limit(1)).first()
-    return Change(*row) if row else None
+def _read(query: ChangesQuery) -> list[Change]:
+    return [Change(*row) for row in db.session.execute(query)]
+
+
+def _first(query: ChangesQuery) -> Change | None:
+    return next(iter(_read(query.limit(1))), None)

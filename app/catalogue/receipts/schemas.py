@@ -7,6 +7,8 @@ from app.catalogue.receipts.states import State
 from app.catalogue.receipts.words import MEANINGS
 from app.web.schemas import QueryNumber, Schema, Timestamp, WholeNumber
 
+EVENT = {"description": "The id of the event; that of the latest if left out."}
+
 
 def _number(state: State) -> fields.Field[Any]:
     return fields.Function(
@@ -16,9 +18,7 @@ def _number(state: State) -> fields.Field[Any]:
 
 
 class ReceiptsQuery(Schema):
-    event = QueryNumber(
-        low=1, metadata={"description": "The id of the event; that of the latest if left out."}
-    )
+    event = QueryNumber(low=1, metadata=EVENT)
 
 
 class EndedQuery(ReceiptsQuery):
@@ -26,9 +26,7 @@ class EndedQuery(ReceiptsQuery):
 
 
 class ReceiptsEvent(Schema):
-    event = WholeNumber(
-        low=1, metadata={"description": "The id of the event; that of the latest if left out."}
-    )
+    event = WholeNumber(low=1, metadata=EVENT)
 
 
 class EndedEvent(ReceiptsEvent):

@@ -9,9 +9,8 @@ from app.core import clock
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.core.events.models import EventHead
+from tests.catalogue.receipts.conftest import PLACE
 from tests.support.sdks import Process, write_reports
-
-PLACE = "/projects/default/features/base/environments/production"
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ from datetime import timedelta
 
 from app.core import clock
 from app.core.clock import utcnow
+from tests.catalogue.receipts.conftest import PLACE
 from tests.support.browser import Browser, attribute, text_of
 from tests.support.sdks import Process, write_reports
-
-PLACE = "/projects/default/features/base/environments/production"
 
 
 def test_an_instance_confirms_a_change_by_naming_what_it_was_sent(switch, process, states):

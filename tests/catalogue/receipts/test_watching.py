@@ -10,9 +10,8 @@ from app.core import clock
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.portal.notices.service import RETENTION
+from tests.catalogue.receipts.conftest import PLACE
 from tests.support.sdks import Process, write_reports
-
-PLACE = "/projects/default/features/base/environments/production"
 
 
 @pytest.fixture
