@@ -6,6 +6,7 @@ from app.access.faces import ROOM as ACCESS
 from app.accounts.faces import ROOM as ACCOUNTS
 from app.catalogue.approvals import guard
 from app.catalogue.faces import ROOM as CATALOGUE
+from app.catalogue.releases import service as releases
 from app.core import config, db, files
 from app.core.config import Settings
 from app.core.events import service as events
@@ -24,7 +25,7 @@ def create_app(settings: Settings) -> Flask:
     """The application, ready to serve. Its database must be migrated."""
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
-    db.init_app(app, check=guard.check, write_log=events.write)
+    db.init_app(app, check=_check, write_log=events.write)
     for part in (templating, http, refusals, assets, exports, mail):
         part.init_app(app)
     rooms.init_app(app, ROOMS)
@@ -32,3 +33,9 @@ def create_app(settings: Settings) -> Flask:
         app.register_blueprint(pages_styleguide.bp)
     routes.check_every_route_is_guarded(app)
     return app
+
+
+def _check() -> None:
+    """Refuse what a transaction must not change; called before it commits."""
+    releases.check()
+    guard.check()

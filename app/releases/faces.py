@@ -9,6 +9,7 @@ from app.releases.change_requests import pages_projects as proposal_project_page
 from app.releases.change_requests import pages_proposing as proposal_pages
 from app.releases.change_requests import pages_strategies as proposal_strategy_pages
 from app.releases.change_requests import pending
+from app.releases.plans import api as plans_api
 from app.releases.selected import pages as selected_pages
 from app.releases.switching import api as switching_api
 from app.releases.switching import api_defaults as default_strategies_api
@@ -17,6 +18,7 @@ from app.releases.switching import pages as switching_pages
 from app.releases.switching import pages_bulk as switching_pages_bulk
 from app.releases.switching import pages_copying as copying_pages
 from app.releases.switching import pages_strategies as strategy_pages
+from app.releases.templates import api as templates_api
 from app.web.navigation import Entry, Heading
 from app.web.rooms import Reminder, Room
 
@@ -26,6 +28,9 @@ ROOM = Room(
         default_strategies_api.bp,
         segments_of_strategies_api.bp,
         change_requests_api.bp,
+        templates_api.bp,
+        templates_api.project_bp,
+        plans_api.bp,
     ),
     pages=(
         switching_pages.bp,

@@ -185,8 +185,10 @@ def obstacle_to_removal(segment: Segment, visible: Sequence[Use]) -> str:
     return f"{_used_by(found)} it{places}. Stop using it first."
 
 
-def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
+def to_use(project_id: str | None, ids: Sequence[int], path: str) -> list[Segment]:
     """Segments for a strategy of the project by id, locked against changes in this transaction.
+
+    ``project_id``: None for a strategy that any project can use.
 
     Raises:
         Invalid: when one is unknown, belongs to another project, or would hold for everyone.
@@ -199,7 +201,8 @@ def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
     for place, id in enumerate(ids):
         segment = known.get(id)
         if segment is None or segment.project_id not in {None, project_id}:
-            message = f"Project {project_id} has no segment with the id {id}."
+            where = f"Project {project_id} has" if project_id else "There is"
+            message = f"{where} no segment with the id {id}."
         elif not segment.constraints:
             message = f"Segment {segment.name} has no constraints, so everyone would be in it."
         else:

@@ -38,10 +38,11 @@ def blank() -> Fields:
 
 
 def compose(
-    strategy: Strategy, fields: Fields, *, project_id: str, defaults: Mapping[str, str]
+    strategy: Strategy, fields: Fields, *, project_id: str | None, defaults: Mapping[str, str]
 ) -> None:
     """Set all of these fields but ``sort_order`` on a strategy of the project, if they are valid.
 
+    ``project_id``: None for one that any project can use.
     ``defaults``: for omitted parameters; they take precedence over those of the type.
 
     Raises:

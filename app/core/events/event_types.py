@@ -18,6 +18,7 @@ class Subject(StrEnum):
         return self
 
     SWITCHING = "switching", "Switching and strategies"
+    RELEASES = "releases", "Releases"
     CHANGE_REQUESTS = "change-requests", "Change requests"
     FEATURES = "features", "Features, tags and dependencies"
     PROJECTS = "projects", "Projects and environments"
@@ -46,6 +47,7 @@ class Declared:
 
 _change_requests = partial(Declared, Subject.CHANGE_REQUESTS, touches_sdks=False)
 _features = partial(Declared, Subject.FEATURES)
+_releases = partial(Declared, Subject.RELEASES, touches_sdks=False)
 _switching = partial(Declared, Subject.SWITCHING)
 _projects = partial(Declared, Subject.PROJECTS)
 _targeting = partial(Declared, Subject.TARGETING)
@@ -410,6 +412,16 @@ class EventType(StrEnum):
         "switched on maintenance mode",
         touches_sdks=False,
     )
+    MILESTONE_PROGRESSION_DELETED = _releases(
+        "milestone-progression-deleted",
+        "The step after another one in a release no longer starts by itself.",
+        "let someone start what follows step {step} of the release of {feature} in {environment}",
+    )
+    MILESTONE_PROGRESSION_UPDATED = _releases(
+        "milestone-progression-updated",
+        "It was changed when the step after another one in a release starts, or which one it is.",
+        "changed what follows step {step} of the release of {feature} in {environment}",
+    )
     PASSWORD_CHANGED = _people(
         "password-changed",
         "The password of a user was changed.",
@@ -463,6 +475,51 @@ class EventType(StrEnum):
         "A user signed in with a recovery code.",
         "signed in with a recovery code{for_other}",
         touches_sdks=False,
+    )
+    RELEASE_PLAN_ADDED = _releases(
+        "release-plan-added",
+        "A release of a feature in an environment was created. It may start later.",
+        "created a release of {feature} in {environment}",
+    )
+    RELEASE_PLAN_MILESTONE_STARTED = _releases(
+        "release-plan-milestone-started",
+        "A step of a release was started. What it changed is in the same batch.",
+        "started step {step} of the release of {feature} in {environment}",
+    )
+    RELEASE_PLAN_PROGRESSIONS_PAUSED = _releases(
+        "release-plan-progressions-paused",
+        "A release was put on hold. No step starts until someone resumes it.",
+        "put the release of {feature} in {environment} on hold{why}",
+    )
+    RELEASE_PLAN_PROGRESSIONS_RESUMED = _releases(
+        "release-plan-progressions-resumed",
+        "A release on hold was resumed. The waiting time of its step began again.",
+        "resumed the release of {feature} in {environment}",
+    )
+    RELEASE_PLAN_REMOVED = _releases(
+        "release-plan-removed",
+        "A release was left: who gets the feature stays as it is, and no further step starts.",
+        "left the release of {feature} in {environment}",
+    )
+    RELEASE_PLAN_STOPPED = _releases(
+        "release-plan-stopped",
+        "A release was stopped: the feature went off, or got its former strategies back.",
+        "stopped the release of {feature} in {environment}{why}",
+    )
+    RELEASE_PLAN_TEMPLATE_CREATED = _releases(
+        "release-plan-template-created",
+        "A template for releases was created.",
+        "created release template {release_template}",
+    )
+    RELEASE_PLAN_TEMPLATE_DELETED = _releases(
+        "release-plan-template-deleted",
+        "A template for releases was deleted. Releases that started from it go on.",
+        "deleted release template {release_template}",
+    )
+    RELEASE_PLAN_TEMPLATE_UPDATED = _releases(
+        "release-plan-template-updated",
+        "A template for releases was changed. Releases that started from it keep their steps.",
+        "changed release template {release_template}",
     )
     SCIM_DISCONNECTED = _people(
         "scim-disconnected",

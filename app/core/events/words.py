@@ -346,6 +346,20 @@ class _Facts:
         return [str(recorded.get("tokenName", "?"))]
 
     @property
+    def release_template(self) -> list[Part]:
+        return [Mention("release template", self._data.get("id"), self.name)]
+
+    @property
+    def step(self) -> list[Part]:
+        """``3 (25%)``."""
+        step = self._data.get("milestone") or {}
+        return [f"{step.get('number', '?')} ({step.get('name', '?')})"]
+
+    @property
+    def why(self) -> list[Part]:
+        return [f": {reason}"] if (reason := self._data.get("reason")) else []
+
+    @property
     def reviewed(self) -> list[Part]:
         kept, removed = (len(self._data.get(key) or ()) for key in ("kept", "removed"))
         return [f"{counted(kept, 'role')} kept, {removed:,} removed"]

@@ -25,6 +25,7 @@ from app.operations.server.webhooks import Sender
 from app.operations.upkeep.checkpoints import write_down_if_due
 from app.portal.notices import service as notices
 from app.releases.change_requests import applying
+from app.releases.plans import running
 from app.web.metrics import Metrics
 
 EXPIRY_SECONDS = 3_600.0
@@ -54,6 +55,7 @@ def background(app: Flask) -> Iterator[None]:
         shared={
             "writing down the end of the event log": lambda: write_down_if_due(settings.home),
             "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
+            "starting steps of releases": every(SCHEDULE_SECONDS, running.start_due),
             "checking change requests": every(SCHEDULE_SECONDS, applying.check_outcomes),
             "pruning the security log": every(
                 PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)

@@ -56,12 +56,13 @@ MOST_ALIKE = 4
 
 OF_PROJECTS = [
     Subject.SWITCHING,
+    Subject.RELEASES,
     Subject.CHANGE_REQUESTS,
     Subject.FEATURES,
     Subject.PROJECTS,
     Subject.TARGETING,
 ]
-OF_FEATURES = [Subject.SWITCHING, Subject.FEATURES]
+OF_FEATURES = [Subject.SWITCHING, Subject.RELEASES, Subject.FEATURES]
 OF_SEGMENTS = [Subject.TARGETING]
 """What events of a project, and of a feature, can be about."""
 ROW = schemas.EventRow()

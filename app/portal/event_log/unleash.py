@@ -29,6 +29,7 @@ UNLEASH = {
     EventType.WEBHOOK_UPDATED: "addon-config-updated",
     EventType.WEBHOOK_SECRET_ROTATED: "addon-config-updated",
     EventType.WEBHOOK_DELETED: "addon-config-deleted",
+    EventType.RELEASE_PLAN_STOPPED: "release-plan-removed",
     EventType.TAG_RENAMED: "tag-created",
     EventType.TAG_MERGED: "tag-deleted",
     EventType.TAG_MERGE_UNDONE: "tag-created",

@@ -1,20 +1,17 @@
 """Applying an approved change request: now, at its time, or as a plan."""
 
-import random
 import time
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
 from app.catalogue.approvals import guard
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
-from app.core import faults
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, locked, transact
@@ -22,7 +19,6 @@ from app.core.errors import Conflict, DomainError
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.logs import LOGGER
 from app.core.maintenance import service as maintenance
 from app.core.permissions import Role
 from app.core.words import spoken
@@ -30,14 +26,10 @@ from app.releases.change_requests import mailing, outcomes, review, steps
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
 from app.releases.change_requests.snapshots import SubjectSnapshot
+from app.releases.due import AT_ONCE, SECONDS, work_off
 
-AT_ONCE = 100
-"""Due requests that are read in one go."""
 EVENTS_BEHIND = 1_000
 """How many events may be looked at again and again, before it is noted that they were."""
-SECONDS = 2.0
-"""Time limit of one ``apply_due``, so that other chores of the process are not delayed."""
-BROKEN = "Something went wrong on our side. The log of the server says more. Try to apply it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +92,14 @@ def apply_due() -> int:
     now = utcnow()
     due = sa.select(ChangeRequest.scheduled_at, ChangeRequest.id).where(*_is_due(now))
     order = due.order_by(ChangeRequest.scheduled_at, ChangeRequest.id).limit(AT_ONCE)
-    rows = transact(lambda: list(db.session.execute(order)), writes=False)
-    random.shuffle(rows)  # at equal times, so that processes seldom meet at the same request
-    until, number = time.monotonic() + SECONDS, 0
-    for _, id in sorted(rows, key=lambda row: row.scheduled_at):
-        still = due.where(ChangeRequest.id == id)
-        if transact(partial(db.session.scalar, still), writes=False) is None:
-            continue  # another process was quicker: don’t wait for the write lock
-        _apply_or_fail(id)
-        number += 1
-        if time.monotonic() > until:
-            break
-    return number
+    rows = transact(lambda: db.session.execute(order).all(), writes=False)
+    return work_off(
+        rows,
+        is_due=lambda one: db.session.scalar(due.where(ChangeRequest.id == one)) is not None,
+        act=_apply_if_due,
+        fail=_fail,
+        act_name="applying change request",
+    )
 
 
 def _is_due(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
@@ -120,20 +108,6 @@ def _is_due(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
         ChangeRequest.scheduled_at <= now,
         ChangeRequest.failure.is_(None),
     )
-
-
-def _apply_or_fail(id: int) -> None:
-    """Apply a request, or store why not. If the database is unavailable, try it next time."""
-    try:
-        transact(partial(_apply_if_due, id), writes=True)
-    except DomainError as error:
-        transact(partial(_fail, id, error.message), writes=True)
-    except Exception as error:  # noqa: BLE001 - one that breaks must not block the others
-        if isinstance(error, DBAPIError) and faults.is_unavailable(error):
-            LOGGER.warning("applying change request %d failed for now: %s", id, error)
-            return
-        LOGGER.exception("applying change request %d failed", id)
-        transact(partial(_fail, id, BROKEN), writes=True)
 
 
 def _apply(actor: Actor, request: ChangeRequest) -> None:

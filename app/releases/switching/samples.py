@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from app.catalogue.constraints.models import Constraint, values_of
 from app.catalogue.constraints.operators import Operator
-from app.catalogue.constraints.words import Phrase, Sentence
+from app.catalogue.constraints.words import Phrase, Sentence, plain
 from app.catalogue.context.models import ContextField
 from app.catalogue.strategies import reasons, types
 from app.catalogue.strategies.models import Strategy
@@ -40,15 +40,14 @@ class Sample:
 
 def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) -> list[Sample]:
     """At most DISPLAY_LIMIT people with different outcomes. ``group``: the groupId."""
-    ask = _Asker(strategy, group)
+    ask = _Asker([strategy], group)
     inside, outside = _values(ask, _candidates(strategy, fields))
     sticky = _sticky_field(strategy)
     people = [{sticky: id} | inside for id in PEOPLE]
     people += [{sticky: LAST} | inside | {field: value} for field, value in outside.items()]
     outcomes: dict[object, Sample] = {}
     for person, reason in ask.explain(people):
-        described = ", ".join(f"{name} {value}" for name, value in person.items())
-        sample = Sample(described, reason.result, _why(person, reason))
+        sample = Sample(_described(person), reason.result, _why(person, reason))
         outcomes.setdefault(_outcome(reason), sample)
     on = [each for each in outcomes.values() if each.is_on]
     rest = [each for each in outcomes.values() if not each.is_on]
@@ -56,21 +55,59 @@ def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) 
     return [*on[:kept], *rest][:DISPLAY_LIMIT]
 
 
-class _Asker:
-    """Evaluates a strategy as the only one of a feature that is on."""
+def first_chosen(
+    steps: Sequence[Sequence[Strategy]],
+    group: str,
+    fields: Mapping[str, ContextField],
+    limit: int,
+) -> list[tuple[str, int | None, str]]:
+    """People who get a feature at different steps: (who, the first such step from 1, why).
 
-    def __init__(self, strategy: Strategy, group: str) -> None:
-        facts = {
-            "name": strategy.name,
-            "parameters": {"groupId": group} | strategy.parameters,
-            "constraints": strategy.constraints,
-            "segments": [segment.id for segment in strategy.segments],
-            "variants": strategy.variants,
-        }
-        self._feature = FeatureFacts(NAME, enabled=True, strategies=[facts])
+    ``steps``: the strategies of each.
+    """
+    strategies = [each for step in steps for each in step if not each.disabled]
+    people: dict[str, Mapping[str, str]] = {}
+    for strategy in strategies:
+        ask, sticky = _Asker([strategy], group), _sticky_field(strategy)
+        inside, _ = _values(ask, _candidates(strategy, fields))
+        for person in [{sticky: id} | inside for id in PEOPLE]:
+            people.setdefault(_described(person), person)
+    found: dict[str, tuple[int, str]] = {}
+    for number, step in enumerate(steps, 1):
+        asked = {who: person for who, person in people.items() if who not in found}
+        active = [each for each in step if not each.disabled]
+        for who, reason in zip(asked, _Asker(active, group).choices(asked.values()), strict=True):
+            if reason is not None:
+                found[who] = number, _in_short(reason)
+    by_step: dict[int | None, tuple[str, int | None, str]] = {}
+    for who in people:
+        first, why = found.get(who, (None, "not in any step"))
+        by_step.setdefault(first, (who, first, why))
+    chosen = sorted(by_step.values(), key=lambda each: each[1] or len(steps) + 1)
+    if len(chosen) <= limit:
+        return chosen
+    return [chosen[place * (len(chosen) - 1) // (limit - 1)] for place in range(limit)]
+
+
+class _Asker:
+    """Evaluates strategies as those of a feature that is on."""
+
+    def __init__(self, strategies: Sequence[Strategy], group: str) -> None:
+        facts = [
+            {
+                "name": strategy.name,
+                "parameters": {"groupId": group} | strategy.parameters,
+                "constraints": strategy.constraints,
+                "segments": [segment.id for segment in strategy.segments],
+                "variants": strategy.variants,
+            }
+            for strategy in strategies
+        ]
+        self._feature = FeatureFacts(NAME, enabled=True, strategies=facts)
         self._sticky_by = frozenset(self._feature.sticky_by)
         segments = {
             each.id: SegmentFacts(each.id, each.name, each.constraints)
+            for strategy in strategies
             for each in strategy.segments
         }
         self._answers = Answers([self._feature], segments)
@@ -79,10 +116,22 @@ class _Asker:
     def explain(
         self, people: Iterable[Mapping[str, str]]
     ) -> Iterator[tuple[Mapping[str, str], StrategyReason]]:
+        """Each person with the reason of the first strategy."""
+        for person, strategies in self._explain(people):
+            yield person, strategies[0]
+
+    def choices(self, people: Iterable[Mapping[str, str]]) -> Iterator[StrategyReason | None]:
+        """For each person the reason of the first strategy that chooses them, if one does."""
+        for _, strategies in self._explain(people):
+            yield next((each for each in strategies if each.result), None)
+
+    def _explain(
+        self, people: Iterable[Mapping[str, str]]
+    ) -> Iterator[tuple[Mapping[str, str], Sequence[StrategyReason]]]:
         asked = [Person(person, self._sticky_by) for person in people]
         answers = [(NAME, self._answers.answer(NAME, each), each) for each in asked]
         for context, explanation in zip(asked, self._reasons.explain(answers), strict=True):
-            yield context.given, explanation.strategies[0]
+            yield context.given, explanation.strategies
 
 
 def _values(
@@ -145,6 +194,19 @@ def _sticky_field(strategy: Strategy) -> str:
     """The context field that decides which people get the feature."""
     name = reasons.OF_OLD.get(strategy.name) or strategy.parameters.get("stickiness", "default")
     return "userId" if name in {"default", "random"} else str(name)
+
+
+def _described(person: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in person.items())
+
+
+def _in_short(reason: StrategyReason) -> str:
+    """Why a strategy chooses someone: ``in segment Staff``, ``at 17 of 100``."""
+    if reason.segments:
+        return f"in segment {reason.segments[0].segment.name}"
+    if reason.constraints:
+        return plain(reasons.of_constraint(reason.constraints[0]).rule)
+    return f"at {reason.falls_at} of 100" if reason.falls_at is not None else "everyone gets it"
 
 
 def _outcome(reason: StrategyReason) -> object:

@@ -22,6 +22,7 @@ from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
+from app.core.events.service import EventPayload
 
 
 def state(actor: Actor, project_id: str, feature: str, environment: str) -> EnvironmentState:
@@ -143,6 +144,37 @@ def sort(
             pre_data={"environment": environment, "strategies": before},
             data={"environment": environment, "strategies": after},
         )
+
+
+def replace(
+    actor: Actor, feature: Feature, environment: str, wanted: Sequence[tuple[str, Fields]]
+) -> None:
+    """Replace all strategies of a locked feature. ``wanted``: ids and fields, in their order."""
+    defaults, added = _defaults(actor, feature.project_id, feature), []
+    for place, (id, fields) in enumerate(wanted):
+        strategy = Strategy(
+            id=id,
+            feature_id=feature.id,
+            environment=environment,
+            name="",
+            disabled=False,
+            parameters={},
+            sort_order=place,
+        )
+        compose(strategy, blank() | fields, project_id=feature.project_id, defaults=defaults)
+        added.append(strategy)
+    removed = queries.strategies_in(environment, [feature.id]).get(feature.id, [])
+    for strategy in removed:
+        db.session.delete(strategy)
+    db.session.flush()
+    db.session.add_all(added)
+    db.session.flush()
+    queries.note_change([environment], feature.id)
+    about = EventPayload(project=feature.project_id, feature_name=feature.name)
+    gone = [about | EventPayload(pre_data=each.snapshot()) for each in removed]
+    new = [about | EventPayload(data=each.snapshot()) for each in added]
+    events.record_all(actor, EventType.FEATURE_STRATEGY_REMOVED, gone)
+    events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, new)
 
 
 def get_for_change(

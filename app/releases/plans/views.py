@@ -1,0 +1,232 @@
+"""Releases for readers: each step with what it is now, and when it started or can start."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Self
+
+import sqlalchemy as sa
+
+from app.catalogue.releases.models import Release, ReleaseState, Step
+from app.catalogue.releases.queries import Located
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import Strategy
+from app.core.clock import from_text, utcnow
+from app.core.db import chunks, db
+from app.releases.plans import words
+from app.releases.templates.steps import models, row
+
+
+class Stage(StrEnum):
+    """What a step is now; ``mark`` is how pages draw it."""
+
+    mark: str
+
+    def __new__(cls, value: str, mark: str) -> Self:
+        self = str.__new__(cls, value)
+        self._value_ = value
+        self.mark = mark
+        return self
+
+    DONE = "Done", "done"
+    NOW = "Now", "now"
+    HELD = "On hold", "held"
+    STOPPED = "Stopped", "stop"
+    LEFT = "Left", "stop"
+    NEXT = "Next", "next"
+    LATER = "Later", "next"
+    WAITING = "Waiting", "next"
+    SKIPPED = "Left out", "never"
+    NEVER = "Never started", "never"
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step. ``due_at``: when it can start at the earliest; None if that isn’t known.
+
+    ``wait``: how long the next step waits at least.
+    """
+
+    id: str
+    number: int
+    name: str
+    strategies: list[Strategy]
+    stage: Stage
+    by_hand: bool
+    wait: timedelta | None
+    waited: timedelta | None
+    started_at: datetime | None = None
+    started_by: str | None = None
+    is_automatic: bool = False
+    ended_at: datetime | None = None
+    due_at: datetime | None = None
+
+    @property
+    def reached(self) -> str:
+        return words.reached(self.strategies)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseView:
+    """``waits``: whether someone can start the next step now, which doesn’t start by itself."""
+
+    release: Release
+    feature: str
+    project_id: str
+    steps: list[StepView]
+    waits: bool
+    clock_went_back: bool
+
+    @property
+    def located(self) -> Located:
+        return Located(self.release, self.feature, self.project_id)
+
+    @property
+    def step(self) -> StepView | None:
+        """The present step, or the last one of a release that is over."""
+        place = self.release.position
+        return None if place is None else self.steps[place]
+
+    @property
+    def next(self) -> StepView | None:
+        """The step that comes next, of an open release."""
+        place = self.release.next_position if self.release.ended_at is None else None
+        return None if place is None else self.steps[place]
+
+    @property
+    def headline(self) -> str:
+        return words.headline(self.release, self.step.strategies if self.step else ())
+
+    @property
+    def milestones(self) -> list[dict[str, Any]]:
+        """Its steps as the API shows them."""
+        release, hold = self.release, self.release.hold
+        return [
+            row(
+                step,
+                place,
+                release.id,
+                paused_at=hold["since"] if hold and place == release.position else None,
+            )
+            for place, step in enumerate(release.steps)
+        ]
+
+    @property
+    def took(self) -> timedelta:
+        """From the start of its first step to its end, or to now."""
+        started = self.release.started_at or self.release.created_at
+        return (self.release.ended_at or utcnow()) - started
+
+    @property
+    def held(self) -> list[timedelta]:
+        """How long each hold lasted that is over."""
+        return [
+            from_text(until) - from_text(hold["since"])
+            for hold in self.release.holds
+            if (until := hold.get("until"))
+        ]
+
+
+def of(found: Sequence[Located]) -> list[ReleaseView]:
+    segments = _segments(each.release for each in found)
+    return [_view(each, segments) for each in found]
+
+
+def one(found: Located) -> ReleaseView:
+    [view] = of([found])
+    return view
+
+
+def _view(found: Located, segments: Mapping[int, Segment]) -> ReleaseView:
+    release, now = found.release, utcnow()
+    is_ready = release.next_at is None or release.next_at <= now
+    waits = release.state is ReleaseState.RUNNING and not release.is_automatic and is_ready
+    began = release.step and from_text(release.step["started_at"])
+    is_behind = release.ended_at is None and began is not None and began > now
+    return ReleaseView(*found, _steps(release, segments), waits=waits, clock_went_back=is_behind)
+
+
+def _steps(release: Release, segments: Mapping[int, Segment]) -> list[StepView]:
+    due, steps = _due(release), release.steps
+    return [
+        StepView(
+            id=step["id"],
+            number=place + 1,
+            name=step["name"],
+            strategies=models(step["strategies"], segments),
+            stage=_stage(release, place),
+            by_hand=place > 0 and steps[place - 1]["by_hand"],
+            wait=_wait(step) if place < len(steps) - 1 else None,
+            waited=_wait(steps[place - 1]) if place else None,
+            started_at=_time(step.get("started_at")),
+            started_by=step.get("started_by"),
+            is_automatic=step.get("is_automatic", False),
+            ended_at=_time(step.get("ended_at")),
+            due_at=due.get(place),
+        )
+        for place, step in enumerate(steps)
+    ]
+
+
+def _due(release: Release) -> dict[int, datetime]:
+    """When steps that haven’t started can start at the earliest, by place; while that is known."""
+    place, at = release.next_position, release.next_at
+    if release.state is ReleaseState.HELD or release.ended_at is not None or place is None:
+        return {}
+    found = {}
+    at = at or (utcnow() if release.position is None else None)
+    while at is not None and place < len(release.steps):
+        found[place] = at
+        wait = _wait(release.steps[place])
+        at, place = None if wait is None else at + wait, place + 1
+    return found
+
+
+_PRESENT = {
+    ReleaseState.RUNNING: Stage.NOW,
+    ReleaseState.HELD: Stage.HELD,
+    ReleaseState.DONE: Stage.DONE,
+    ReleaseState.STOPPED: Stage.STOPPED,
+    ReleaseState.LEFT: Stage.LEFT,
+}
+"""What the present step is, or the last one that was started."""
+
+
+def _stage(release: Release, place: int) -> Stage:
+    present, following = release.position, release.next_position
+    if present is not None and place <= present:
+        if place == present:
+            return _PRESENT[release.state]
+        return Stage.DONE if "started_at" in release.steps[place] else Stage.SKIPPED
+    if release.ended_at is not None:
+        return Stage.NEVER
+    if present is not None and following is not None and place < following:
+        return Stage.SKIPPED
+    if release.state is ReleaseState.HELD:
+        return Stage.WAITING
+    return Stage.NEXT if place == following else Stage.LATER
+
+
+def _segments(releases: Iterable[Release]) -> dict[int, Segment]:
+    """The segments that steps use, by id."""
+    ids = {
+        id
+        for release in releases
+        for step in release.steps
+        for strategy in step["strategies"]
+        for id in strategy["segments"]
+    }
+    return {
+        segment.id: segment
+        for chunk in chunks(ids)
+        for segment in db.session.scalars(sa.select(Segment).where(Segment.id.in_(chunk)))
+    }
+
+
+def _wait(step: Step) -> timedelta | None:
+    return None if step["seconds"] is None else timedelta(seconds=step["seconds"])
+
+
+def _time(text: str | None) -> datetime | None:
+    return from_text(text) if text else None
