@@ -18,6 +18,26 @@ STAFF: dict[str, Any] = {
     "values": ["@example.com"],
 }
 HOUR = 3600
+CHANGES = "change_request_changes"
+ACTIONS = (
+    "updateEnabled",
+    "addStrategy",
+    "updateStrategy",
+    "deleteStrategy",
+    "reorderStrategy",
+    "patchVariant",
+    "archiveFeature",
+    "addDependency",
+    "deleteDependency",
+    "updateImpressionData",
+    "addReleasePlan",
+    "startMilestone",
+    "updateSegment",
+    "deleteSegment",
+    "updateApprovals",
+    "removeEnvironment",
+    "archiveProject",
+)
 CAREFUL = "6c3f7f52-5d0e-4b47-9d0a-2f4a3d6b7c01"
 
 
@@ -117,6 +137,10 @@ def upgrade() -> None:
         postgresql_where=is_open,
     )
     op.bulk_insert(templates, [_careful()])
+    actions = ", ".join(map(repr, ACTIONS))
+    with op.batch_alter_table(CHANGES, table_kwargs={"sqlite_autoincrement": True}) as batch:
+        batch.drop_constraint(op.f(f"ck_{CHANGES}_action"), type_="check")
+        batch.create_check_constraint(op.f(f"ck_{CHANGES}_action"), f"action IN ({actions})")
 
 
 def _careful() -> dict[str, Any]:

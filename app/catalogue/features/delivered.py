@@ -19,6 +19,13 @@ Document = dict[str, Any]
 """What applications get of a feature that is on: ``{"strategies", "variants", "impressionData",
 "dependencies"}``. Strategies contain the constraints of their segments.
 """
+EMPTY: Document = {
+    "strategies": [],
+    "variants": [],
+    "impressionData": False,
+    "dependencies": [],
+}
+"""A document of which applications get nothing."""
 
 FEATURES = (
     sa.select(

@@ -136,12 +136,22 @@ def of_feature(id: int) -> dict[str, Release]:
 
 
 def open_in(feature_id: int, environment: str) -> Release | None:
-    query = sa.select(Release).where(
-        Release.feature_id == feature_id,
-        Release.environment == environment,
-        Release.ended_at.is_(None),
-    )
-    return db.session.scalar(query)
+    return open_of(environment, [feature_id]).get(feature_id)
+
+
+def open_of(environment: str, ids: Collection[int]) -> dict[int, Release]:
+    """The open releases of features in the environment, by the id of the feature."""
+    return {
+        release.feature_id: release
+        for chunk in chunks(ids)
+        for release in db.session.scalars(
+            sa.select(Release).where(
+                Release.feature_id.in_(chunk),
+                Release.environment == environment,
+                Release.ended_at.is_(None),
+            )
+        )
+    }
 
 
 def moving(names: Collection[str], projects: Collection[str]) -> list[Located]:

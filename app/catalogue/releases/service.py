@@ -48,10 +48,10 @@ def check(since: int = 0) -> None:
     for found in queries.moving(actors.keys(), actors.keys()):
         if found.release.id in _moved():
             continue
+        if (found.feature, found.release.environment) in edited:
+            raise _owned(found)
         if why := _why_off(found):
             stop(actors.get(found.feature) or actors[found.project_id], found, why)
-        elif (found.feature, found.release.environment) in edited:
-            raise _owned(found)
 
 
 def _touched(recorded: Iterable[Recorded]) -> tuple[dict[str, Actor], set[tuple[str, str]]]:

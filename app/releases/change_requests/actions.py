@@ -18,13 +18,17 @@ from app.catalogue.segments import service as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
+from app.core.clock import from_text
 from app.core.db import db
 from app.core.errors import Conflict, DomainError, Invalid
 from app.core.permissions import Permission
 from app.releases.change_requests import configuration, snapshots
 from app.releases.change_requests.models import Action, Change
+from app.releases.plans import acts, warrants
+from app.releases.plans import service as releases
 from app.releases.switching import service as switching
 from app.releases.switching import strategies, variants
+from app.releases.templates import service as templates
 
 PERMISSIONS = {
     Action.UPDATE_ENABLED: Permission.UPDATE_FEATURE_ENVIRONMENT,
@@ -37,6 +41,8 @@ PERMISSIONS = {
     Action.ADD_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
     Action.DELETE_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
     Action.UPDATE_IMPRESSION_DATA: Permission.UPDATE_FEATURE,
+    Action.ADD_RELEASE_PLAN: Permission.UPDATE_FEATURE_ENVIRONMENT,
+    Action.START_MILESTONE: Permission.UPDATE_FEATURE_ENVIRONMENT,
     Action.UPDATE_SEGMENT: Permission.UPDATE_SEGMENT,
     Action.DELETE_SEGMENT: Permission.DELETE_SEGMENT,
     Action.UPDATE_APPROVALS: Permission.UPDATE_PROJECT,
@@ -51,9 +57,18 @@ REPEATABLE = {Action.ADD_STRATEGY}
 """Actions that can occur twice for a subject. Of others, a new change replaces the earlier one."""
 
 
-def completed(action: Action, payload: Any) -> Any:
-    """Add the id of a new strategy to its payload, so that later changes can refer to it."""
-    return {"id": str(uuid4()), **payload} if action is Action.ADD_STRATEGY else payload
+def completed(actor: Actor, place: Place, feature: str, action: Action, payload: Any) -> Any:
+    """The payload of a change, with what must not change any more until it is applied.
+
+    A new strategy gets its id, so that later changes can refer to it. A release gets the steps that
+    its template has now.
+    """
+    if action is Action.ADD_STRATEGY:
+        return {"id": str(uuid4()), **payload}
+    if action is Action.ADD_RELEASE_PLAN:
+        steps = releases.steps_asked_for(actor, place.project, feature, payload)
+        return {**payload, "milestones": steps}
+    return payload
 
 
 def carry_out(actor: Actor, place: Place, changes: Sequence[Change]) -> None:
@@ -204,6 +219,27 @@ def _update_impression_data(actor: Actor, place: Place, change: Change) -> None:
     features.update(actor, feature, **change.payload)
 
 
+def _add_release(actor: Actor, place: Place, change: Change) -> None:
+    wish = {**change.payload}
+    if text := wish.get("start_at"):
+        wish["start_at"] = from_text(text)
+    if not templates.exists(wish.get("template_id")):
+        wish.pop("template_id", None)  # it was deleted since; the steps are in the payload
+    found = releases.create(actor, place.project, change.subject, place.environment, **wish)
+    if text:
+        warrants.grant(actor, found, change.request_id)
+    else:
+        acts.start_approved(actor, found, None, change.request_id)
+
+
+def _start_step(actor: Actor, place: Place, change: Change) -> None:
+    id, step = change.payload["plan_id"], change.payload["milestone_id"]
+    found = releases.get(
+        actor, place.project, change.subject, place.environment, id, for_change=True
+    )
+    acts.start_approved(actor, found, step, change.request_id)
+
+
 def _update_segment(actor: Actor, place: Place, change: Change) -> None:  # noqa: ARG001 - one signature
     fields = {name: value for name, value in change.payload.items() if name != "id"}
     segments.update(actor, _segment(actor, change), **fields)
@@ -242,6 +278,8 @@ _WAYS: dict[Action, Callable[[Actor, Place, Change], None]] = {
     Action.ADD_DEPENDENCY: _add_dependency,
     Action.DELETE_DEPENDENCY: _delete_dependency,
     Action.UPDATE_IMPRESSION_DATA: _update_impression_data,
+    Action.ADD_RELEASE_PLAN: _add_release,
+    Action.START_MILESTONE: _start_step,
     Action.UPDATE_SEGMENT: _update_segment,
     Action.DELETE_SEGMENT: _delete_segment,
     Action.UPDATE_APPROVALS: _update_approvals,

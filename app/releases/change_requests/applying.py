@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
-from app.catalogue.approvals import guard
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.core.actor import Actor
@@ -119,7 +118,7 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
     since = len(events.recorded())
     # The approvals authorise the changes, so the applier needs no permission for each.
     carry_out(acting.with_all_rights(), place, request.changes)
-    if not guard.approve(place, outcomes.approved(request), since=since):
+    if not outcomes.permit(request, since=since):
         raise Conflict(
             f"Change request {request.id} leads to something else than what was approved, since "
             "something that it touches has just changed. Nothing was applied. Try again."

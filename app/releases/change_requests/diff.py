@@ -306,6 +306,8 @@ _DESCRIBERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
     Action.ADD_DEPENDENCY: _describe_parents,
     Action.DELETE_DEPENDENCY: _describe_parents,
     Action.UPDATE_IMPRESSION_DATA: _describe_impressions,
+    Action.ADD_RELEASE_PLAN: _describe_states,
+    Action.START_MILESTONE: _describe_states,
     Action.UPDATE_SEGMENT: _describe_segments,
     Action.DELETE_SEGMENT: _describe_segments,
     Action.UPDATE_APPROVALS: _describe_project,

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import Account
+from app.catalogue.approvals.guard import Place
 from app.catalogue.features import queries as features
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
@@ -80,7 +81,7 @@ def propose(
         request = _draft(actor, project_id, environment, into)
     if request is None:
         request = _begin(actor, project_id, environment)
-    _add(actor, request, _changes(actor, project_id, proposals))
+    _add(actor, request, _changes(actor, outcomes.place_of(request), proposals))
     return request
 
 
@@ -101,7 +102,7 @@ def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposa
         raise Invalid.at("/payload/id", f"Must stay {change.segment_id}. Or discard this change.")
     _require_permission(actor, request.project_id, proposal)
     try:
-        [new] = _changes(actor, request.project_id, [proposal])
+        [new] = _changes(actor, outcomes.place_of(request), [proposal])
     except Invalid as error:
         raise error.moved("/0/", "/") from None
     if change.action is Action.ADD_STRATEGY:
@@ -198,24 +199,26 @@ def _begin(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
     return request
 
 
-def _changes(actor: Actor, project_id: str, proposals: Sequence[Proposal]) -> list[Change]:
+def _changes(actor: Actor, place: Place, proposals: Sequence[Proposal]) -> list[Change]:
     """Build the changes, with the names and ids of their subjects."""
-    known = features.find(project_id, {p.feature for p in proposals if p.feature})
+    known = features.find(place.project, {p.feature for p in proposals if p.feature})
     unknown: list[Detail] = [
         {
-            "path": f"/{place}/feature",
-            "message": f"There is no feature named {proposal.feature} in project {project_id}.",
+            "path": f"/{number}/feature",
+            "message": f"There is no feature named {proposal.feature} in project {place.project}.",
         }
-        for place, proposal in enumerate(proposals)
+        for number, proposal in enumerate(proposals)
         if proposal.feature and proposal.feature not in known
     ]
     if unknown:
         raise Invalid.because(unknown)
     made = []
-    for proposal in proposals:
-        change = Change(
-            action=proposal.action, payload=completed(proposal.action, proposal.payload)
-        )
+    for number, proposal in enumerate(proposals):
+        content = proposal.feature or "", proposal.action, proposal.payload
+        try:
+            change = Change(action=proposal.action, payload=completed(actor, place, *content))
+        except Invalid as error:
+            raise error.moved("/", f"/{number}/payload/") from None
         if proposal.feature:
             change.feature_id = known[proposal.feature].id
             change.subject = proposal.feature
@@ -223,7 +226,7 @@ def _changes(actor: Actor, project_id: str, proposals: Sequence[Proposal]) -> li
             change.segment_id = proposal.payload["id"]
             change.subject = segments.get(actor, proposal.payload["id"]).name
         else:
-            change.subject = project_id
+            change.subject = place.project
         made.append(change)
     return made
 

@@ -44,6 +44,8 @@ class Action(StrEnum):
     ADD_DEPENDENCY = "addDependency"
     DELETE_DEPENDENCY = "deleteDependency"
     UPDATE_IMPRESSION_DATA = "updateImpressionData"
+    ADD_RELEASE_PLAN = "addReleasePlan"
+    START_MILESTONE = "startMilestone"
     UPDATE_SEGMENT = "updateSegment"
     DELETE_SEGMENT = "deleteSegment"
     UPDATE_APPROVALS = "updateApprovals"
@@ -63,6 +65,8 @@ class Action(StrEnum):
         return not (self.is_on_segment or self.is_on_project)
 
 
+ON_RELEASE = frozenset({Action.ADD_RELEASE_PLAN, Action.START_MILESTONE})
+"""Actions whose outcome has the later steps of a release too."""
 ON_PROJECT = frozenset({Action.UPDATE_APPROVALS, Action.REMOVE_ENVIRONMENT, Action.ARCHIVE_PROJECT})
 """Actions that can end the need for approvals. A change request has one of them, or others."""
 

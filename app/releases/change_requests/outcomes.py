@@ -15,6 +15,9 @@ from app.catalogue.approvals import guard
 from app.catalogue.approvals.guard import DELIVERED, Effect, Place
 from app.catalogue.features import delivered
 from app.catalogue.features.delivered import Document
+from app.catalogue.releases import queries as queries_of_releases
+from app.catalogue.releases import service as releases
+from app.catalogue.releases.models import FORMER
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import Conflict, DomainError
@@ -26,6 +29,7 @@ from app.core.permissions import Role
 from app.releases.change_requests import mailing, queries
 from app.releases.change_requests.actions import trace
 from app.releases.change_requests.models import (
+    ON_RELEASE,
     OPEN_REQUESTS,
     Change,
     ChangeRequest,
@@ -36,15 +40,21 @@ from app.releases.change_requests.models import (
 from app.releases.change_requests.snapshots import SubjectSnapshot
 from app.releases.change_requests.steps import note
 
+PLAN = "release"
+"""In a document of an outcome: what the release that the request starts does at each step."""
 TYPES = DELIVERED | {EventType.DEFAULT_STRATEGY_UPDATED, EventType.PROJECT_UPDATED}
 """Events after which a change request may lead to something else."""
+
+
+TracedChange = tuple[Change, SubjectSnapshot, SubjectSnapshot]
+"""A change with the snapshots before and after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What applying a request would do: each change with its snapshots, and the outcome."""
 
-    changes: list[tuple[Change, SubjectSnapshot, SubjectSnapshot]]
+    changes: list[TracedChange]
     outcome: list[Effect]
 
 
@@ -59,9 +69,51 @@ def try_out(actor: Actor, request: ChangeRequest) -> Trial:
         DomainError: what the service of a change refuses.
 
     """
-    place = place_of(request)
-    changes, outcome = guard.trial(actor, place, lambda: list(trace(actor, place, request.changes)))
-    return Trial(changes, outcome)
+    place, since = place_of(request), len(events.recorded())
+
+    def act() -> tuple[list[TracedChange], dict[str, Any]]:
+        changes = list(trace(actor, place, request.changes))
+        releases.check(since)
+        return changes, planned(request)
+
+    (changes, plans), outcome = guard.trial(actor, place, act)
+    return Trial(changes, _with_plans(place, outcome, plans))
+
+
+def planned(request: ChangeRequest) -> dict[str, Any]:
+    """What the releases that it starts or goes on with will do, by feature; see ``PLAN``."""
+    ids = {each.feature_id for each in request.changes if each.action in ON_RELEASE}
+    latest = queries_of_releases.latest({id for id in ids if id is not None})
+    found = {}
+    for change in request.changes:
+        release = latest.get((change.feature_id or 0, request.environment))
+        if change.action in ON_RELEASE and release is not None and release.warrant is not None:
+            found[change.subject] = {
+                "whenStopped": release.warrant[FORMER] if release.restores else None,
+                "steps": [
+                    {
+                        "name": step["name"],
+                        "seconds": step["seconds"],
+                        "byHand": step["by_hand"],
+                        "strategies": release.warrant[step["id"]],
+                    }
+                    for step in release.steps
+                ],
+            }
+    return found
+
+
+def _with_plans(place: Place, outcome: list[Effect], plans: Mapping[str, Any]) -> list[Effect]:
+    """The outcome, in which the documents of features with a release have its plan."""
+    known = {effect.feature: effect for effect in outcome}
+    others = plans.keys() - known.keys()  # they start later
+    now = delivered.documents(db.session.connection(), place.environment, others)
+    for name in others:
+        known[name] = Effect(place, name, now.get(name), now.get(name))
+    for name, plan in plans.items():
+        after = known[name].after or delivered.EMPTY
+        known[name] = known[name]._replace(after={**after, PLAN: plan})
+    return [known[name] for name in sorted(known)]
 
 
 def store(request: ChangeRequest, trial: Trial, *, checked_to: int) -> None:
@@ -98,10 +150,24 @@ def accept(request: ChangeRequest) -> None:
     db.session.flush()
 
 
-def approved(request: ChangeRequest) -> dict[str, Document | None]:
-    """What the request leads to, by feature."""
+def permit(request: ChangeRequest, *, since: int) -> bool:
+    """Let the guard pass what applying the request has just changed, if people approved that.
+
+    ``since``: how many entries ``events.recorded`` had before.
+    """
     query = sa.select(Outcome.feature, Outcome.after).where(Outcome.request_id == request.id)
-    return dict(db.session.execute(query).all())
+    documents: dict[str, Document] = {
+        name: after or {} for name, after in db.session.execute(query)
+    }
+    plans = {name: after[PLAN] for name, after in documents.items() if PLAN in after}
+    approved = {name: _without_plan(after) for name, after in documents.items()}
+    return guard.approve(place_of(request), approved, since=since) and plans == planned(request)
+
+
+def _without_plan(document: Document) -> Document | None:
+    """The document as applications get it; None: the feature is off for them."""
+    rest = {key: value for key, value in document.items() if key != PLAN}
+    return rest if rest and rest != delivered.EMPTY else None
 
 
 def refresh(request: ChangeRequest) -> bool:

@@ -8,9 +8,16 @@ from app.core.errors import Conflict
 from app.core.words import counted, spoken
 from app.releases.change_requests import editing, snapshots
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
+from app.releases.change_requests.models import (
+    MAX_CHANGES,
+    ON_RELEASE,
+    Action,
+    Change,
+    ChangeRequest,
+    State,
+)
 
-_GONE = {
+_GONE = ON_RELEASE | {
     Action.ARCHIVE_FEATURE,
     Action.DELETE_SEGMENT,
     Action.UPDATE_APPROVALS,

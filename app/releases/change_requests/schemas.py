@@ -9,7 +9,9 @@ from app.catalogue.projects.schemas import MAX_APPROVALS
 from app.catalogue.segments.schemas import SegmentChanges
 from app.catalogue.strategies.schemas import NewStrategy, StrategyChanges, StrategyOrder
 from app.catalogue.strategies.schemas_variants import FeatureVariant, Variants
+from app.core.clock import in_text
 from app.core.db import MAX_ID
+from app.core.words import camel_case
 from app.releases.change_requests.models import (
     MAX_CHANGES,
     MAX_TEXT,
@@ -18,6 +20,7 @@ from app.releases.change_requests.models import (
     Action,
     State,
 )
+from app.releases.plans.schemas import ReleaseFields
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     Key,
@@ -77,6 +80,22 @@ class _Approvals(Schema):
     required_approvals = WholeNumber(low=0, high=MAX_APPROVALS, required=True)
 
 
+class _StartAt(Timestamp):
+    """Kept as text, as the change is stored."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return in_text(super()._deserialize(value, *args, **kwargs))
+
+
+class _Release(ReleaseFields):
+    start_at = _StartAt(allow_none=True)
+
+
+class _Step(Schema):
+    plan_id = SingleLine(high=36, required=True)
+    milestone_id = SingleLine(high=36, required=True)
+
+
 PAYLOADS: dict[Action, Schema] = {
     Action.UPDATE_ENABLED: _Enabled(),
     Action.ADD_STRATEGY: NewStrategy(),
@@ -88,6 +107,8 @@ PAYLOADS: dict[Action, Schema] = {
     Action.ADD_DEPENDENCY: Parent(),
     Action.DELETE_DEPENDENCY: _Parent(),
     Action.UPDATE_IMPRESSION_DATA: _ImpressionData(),
+    Action.ADD_RELEASE_PLAN: _Release(),
+    Action.START_MILESTONE: _Step(),
     Action.UPDATE_SEGMENT: _SegmentUpdate(),
     Action.DELETE_SEGMENT: _OneSegment(),
     Action.UPDATE_APPROVALS: _Approvals(),
@@ -101,7 +122,8 @@ class _Payload(fields.Raw):
         description = (
             "What the action needs: enabled; the fields of a strategy, with its id unless it is "
             "new; an array of strategy ids with their sortOrder; variants; the parent as feature; "
-            "impressionData; the fields of a segment with its id; or requiredApprovals."
+            "impressionData; the fields of a release; planId and milestoneId; the fields of a "
+            "segment with its id; or requiredApprovals."
         )
         objects = {"type": "array", "items": {"type": "object"}}
         metadata = {"description": description, "oneOf": [{"type": "object"}, objects]}
@@ -248,13 +270,20 @@ def sent(payload: Any) -> Any:
     """A stored payload as requests send it."""
     if isinstance(payload, list):
         return [sent(each) for each in payload]
-    rules: Mapping[str, Any] = {
-        "sort_order": "sortOrder",
-        "required_approvals": "requiredApprovals",
-        "impression_data": "impressionData",
-    }
     inner = {"replace_parameters"}  # of a form, which shows all parameters
-    return {rules.get(name, name): value for name, value in payload.items() if name not in inner}
+    found = {camel_case(name): value for name, value in payload.items() if name not in inner}
+    if "milestones" in found:
+        found["milestones"] = [_sent_step(step) for step in found["milestones"]]
+    return found
+
+
+def _sent_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    transition = step.get("transition_condition")
+    return {
+        "name": step["name"],
+        "strategies": sent(step["strategies"]),
+        "transitionCondition": transition and sent(transition),
+    }
 
 
 class ListedChange(Schema):

@@ -1,7 +1,8 @@
 """Snapshots of the subject of a change: a feature in one environment, a segment, or the project.
 
 A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents",
-"impressionData"}``; older ones lack the last. That of a segment is the one in the event log. That
+"impressionData"}``; older ones lack the last. With an open release there: also ``"release"``, as
+the event log records it. That of a segment is the one in the event log. That
 of a project is ``{"archived", "used", "requiredApprovals"}``; the last two are about the
 environment. None: the subject doesn’t exist.
 """
@@ -14,6 +15,7 @@ import sqlalchemy as sa
 from app.catalogue.features import queries as features
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import Project
+from app.catalogue.releases import queries as releases
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import queries as strategies
 from app.core.db import chunks, db
@@ -31,7 +33,7 @@ def of_features(
         return {}
     parents = {edge.child_id: edge.rule() for edge in features.edges(ids) if edge.child_id in ids}
     states = strategies.states([(id, project_id) for id in ids])
-    settings = _settings(ids)
+    settings, released = _settings(ids), releases.open_of(environment, ids)
     return {
         id: {
             "enabled": state.enabled,
@@ -40,6 +42,7 @@ def of_features(
             "variants": list(state.variants),
             "parents": [parents[id]] if id in parents else [],
             "impressionData": settings[id].impression_data,
+            **({"release": released[id].snapshot()} if id in released else {}),
         }
         for id, places in states.items()
         for state in places

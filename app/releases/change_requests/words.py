@@ -79,6 +79,12 @@ _ACTS: dict[Action, Callable[[Change], str]] = {
     Action.UPDATE_IMPRESSION_DATA: lambda c: (
         f"{'Report' if c.payload['impression_data'] else 'Stop'} impression data of"
     ),
+    Action.ADD_RELEASE_PLAN: lambda c: (
+        f"Start a release in {counted(len(c.payload['milestones']), 'step')} of"
+        if "milestones" in c.payload
+        else "Start a release of"
+    ),
+    Action.START_MILESTONE: _fixed("Start a step now in the release of"),
     Action.UPDATE_SEGMENT: _fixed("Edit segment"),
     Action.DELETE_SEGMENT: _fixed("Delete segment"),
     Action.UPDATE_APPROVALS: _approvals,

@@ -44,8 +44,10 @@ def start(actor: Actor, found: Located, step_id: str | None = None) -> None:
 def start_approved(actor: Actor, found: Located, step_id: str | None, request_id: int) -> None:
     """Start a step, and note that people approved the release from here on as it is now.
 
-    The caller lets the guard pass what the step changes.
+    One on hold is resumed by that. The caller lets the guard pass what the step changes.
     """
+    if found.release.state is ReleaseState.HELD:
+        resume(actor, found)
     place = _place_to_start(found, step_id)
     warrants.grant(actor, found, request_id)
     _start(actor, found, place, is_planned=False)
@@ -195,7 +197,11 @@ def _start(
     since = len(events.recorded())
     ownership.move(release)
     step, steps = release.steps[place], release.steps
-    giving.give(by, feature, release.environment, step["strategies"], on=True)
+    try:
+        giving.give(by, feature, release.environment, step["strategies"], on=True)
+    except Invalid as error:
+        why = " ".join(detail["message"] for detail in error.details or ())
+        raise Conflict(f"Step {place + 1}, {step['name']}, can’t start. {why}") from None
     if is_planned:
         warrants.pass_step(found, step, since=since)
     if release.position is not None:

@@ -75,9 +75,6 @@ def strategies_with(
 
     """
     feature = db.session.get_one(Feature, found.release.feature_id)
-    try:
-        with events.savepoint(keeps=False):
-            give(actor, feature, found.release.environment, wanted, on=on)
-            return strategies_now(found)
-    finally:
-        db.session.expire_all()
+    with events.savepoint(keeps=False):
+        give(actor, feature, found.release.environment, wanted, on=on)
+        return strategies_now(found)

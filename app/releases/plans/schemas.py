@@ -15,14 +15,11 @@ from app.web.schemas import (
 )
 
 
-class NewRelease(Schema):
+class ReleaseFields(Schema):
     template_id = SingleLine(
         high=36, metadata={"description": "The template whose steps it takes."}
     )
     milestones = Steps(metadata={"description": "Its own steps, instead of those of the template."})
-    start = StrictBoolean(
-        load_default=False, metadata={"description": "Start the first step at once."}
-    )
     start_at = Timestamp(
         allow_none=True, metadata={"description": "When the first step starts by itself."}
     )
@@ -30,6 +27,12 @@ class NewRelease(Schema):
         load_default=OFF,
         validate=validate.OneOf(ENDINGS, error="Send “off” or “restore”."),
         metadata={"description": "“restore”: the strategies of before come back."},
+    )
+
+
+class NewRelease(ReleaseFields):
+    start = StrictBoolean(
+        load_default=False, metadata={"description": "Start the first step at once."}
     )
 
 

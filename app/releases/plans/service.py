@@ -121,11 +121,7 @@ def _add(actor: Actor, project_id: str, feature: str, environment: str, wish: Wi
     if (other := queries.open_in(owner.id, environment)) is not None:
         raise _second(feature, other)
     template = _template(actor, project_id, wish.get("template_id"))
-    given = wish.get("milestones")
-    if given is None and template is None:
-        raise Invalid.at("/templateId", "Name a template, or send milestones.")
-    if given is None and template is not None:
-        given = plan.of_feature(template.steps, feature)
+    given = steps_asked_for(actor, project_id, feature, wish)
     start_at = wish.get("start_at")
     if start_at is not None and start_at < utcnow():
         raise Invalid.at("/startAt", "Choose a time that is still to come.")
@@ -138,7 +134,7 @@ def _add(actor: Actor, project_id: str, feature: str, environment: str, wish: Wi
         template=template and template.name,
         name=template.name if template else feature,
         description=template and template.description,
-        steps=plan.stored(given or [], project_id=project_id, defaults=defaults),
+        steps=plan.stored(given, project_id=project_id, defaults=defaults),
         next_at=start_at,
         is_automatic=start_at is not None,
         restores=wish.get("when_stopped") == RESTORE,
@@ -151,6 +147,16 @@ def _add(actor: Actor, project_id: str, feature: str, environment: str, wish: Wi
     found = Located(release, feature, project_id)
     ownership.record(actor, EventType.RELEASE_PLAN_ADDED, found, **release.snapshot())
     return found
+
+
+def steps_asked_for(actor: Actor, project_id: str, feature: str, wish: Wish) -> list[NewStep]:
+    """The steps of the wish, or those that its template has now."""
+    template = _template(actor, project_id, wish.get("template_id"))
+    if (given := wish.get("milestones")) is not None:
+        return given
+    if template is None:
+        raise Invalid.at("/templateId", "Name a template, or send milestones.")
+    return plan.of_feature(template.steps, feature)
 
 
 def _template(actor: Actor, project_id: str, id: str | None) -> ReleaseTemplate | None:

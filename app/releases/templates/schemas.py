@@ -93,7 +93,7 @@ class Steps(StrictList):
     """Steps in the order of their ``sortOrder``."""
 
     def __init__(self, **kwargs: Any) -> None:
-        metadata = {"minItems": 1, "maxItems": MAX_STEPS}
+        metadata = {"minItems": 1, "maxItems": MAX_STEPS} | kwargs.pop("metadata", {})
         limits = validate.Length(min=1, max=MAX_STEPS, error=f"Send 1 to {MAX_STEPS} steps.")
         super().__init__(fields.Nested(NewStep), validate=limits, metadata=metadata, **kwargs)
 
@@ -144,7 +144,7 @@ class StepStrategyRow(Schema):
     id = fields.String()
     milestone_id = fields.String()
     name = fields.String()
-    strategy_name = fields.String(attribute="name", metadata={"description": "The same as name."})
+    strategy_name = fields.String(metadata={"description": "The same as name."})
     title = fields.String(allow_none=True)
     disabled = fields.Boolean()
     sort_order = fields.Integer()

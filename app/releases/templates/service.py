@@ -92,6 +92,10 @@ def get(
     return found
 
 
+def exists(id: str | None) -> bool:
+    return db.session.scalar(sa.select(sa.exists().where(ReleaseTemplate.id == id))) or False
+
+
 def unknown(id: str) -> NotFound:
     return NotFound(f"There is no release template with the id {id} here.")
 

@@ -152,7 +152,12 @@ def row(step: Step, place: int, owner: str, *, paused_at: str | None = None) -> 
         "sort_order": place,
         "release_plan_definition_id": owner,
         "strategies": [
-            {**each, "sort_order": number, "milestone_id": step["id"]}
+            {
+                **each,
+                "strategy_name": each["name"],
+                "sort_order": number,
+                "milestone_id": step["id"],
+            }
             for number, each in enumerate(step["strategies"])
         ],
         "transition_condition": None
