@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from itertools import chain, groupby
 
 from rapidfuzz import fuzz, process, utils
@@ -31,6 +32,23 @@ def _joined(names: Sequence[str], last: str) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """``1 feature``, ``3 features``, ``2 properties`` (with ``many`` given)."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+_UNITS = (
+    ("day", timedelta(days=1)),
+    ("hour", timedelta(hours=1)),
+    ("minute", timedelta(minutes=1)),
+)
+
+
+def lasting(time: timedelta) -> str:
+    """A length of time in its two largest units: ``3 days and 4 hours``, ``40 minutes``."""
+    parts, rest = [], time
+    for unit, length in _UNITS:
+        number, rest = divmod(rest, length)
+        if number:
+            parts.append(counted(number, unit))
+    return " and ".join(parts[:2]) or counted(int(time.total_seconds()), "second")
 
 
 def initials(name: str) -> str:

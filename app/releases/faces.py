@@ -7,9 +7,12 @@ from app.releases.change_requests import pages_archive as proposal_archive_pages
 from app.releases.change_requests import pages_bulk as proposal_bulk_pages
 from app.releases.change_requests import pages_projects as proposal_project_pages
 from app.releases.change_requests import pages_proposing as proposal_pages
+from app.releases.change_requests import pages_releases as proposal_release_pages
 from app.releases.change_requests import pages_strategies as proposal_strategy_pages
 from app.releases.change_requests import pending
 from app.releases.plans import api as plans_api
+from app.releases.plans import pages as plans_pages
+from app.releases.plans import pages_start as start_pages
 from app.releases.selected import pages as selected_pages
 from app.releases.switching import api as switching_api
 from app.releases.switching import api_defaults as default_strategies_api
@@ -19,6 +22,7 @@ from app.releases.switching import pages_bulk as switching_pages_bulk
 from app.releases.switching import pages_copying as copying_pages
 from app.releases.switching import pages_strategies as strategy_pages
 from app.releases.templates import api as templates_api
+from app.releases.templates import pages as templates_pages
 from app.web.navigation import Entry, Heading
 from app.web.rooms import Reminder, Room
 
@@ -44,8 +48,12 @@ ROOM = Room(
         proposal_bulk_pages.bp,
         proposal_archive_pages.bp,
         proposal_project_pages.bp,
+        proposal_release_pages.bp,
+        plans_pages.bp,
+        start_pages.bp,
+        templates_pages.bp,
     ),
-    starts=(change_requests_pages.init_app, proposal_pages.init_app),
+    starts=(change_requests_pages.init_app, proposal_pages.init_app, plans_pages.init_app),
     entries=(
         Entry(
             Heading.EVERYONE,
@@ -54,10 +62,14 @@ ROOM = Room(
             "change_request_pages.inbox",
             number=pending.number,
         ),
+        Entry(Heading.EVERYONE, 6, "Releases", "release_pages.index", also="/releases"),
     ),
     lists={
         "change_request_pages.inbox": "Change requests",
         "change_request_pages.index": "Change requests of {project_id}",
+        "release_pages.index": "Releases under way",
+        "release_pages.index_ended": "Ended releases",
+        "release_template_pages.index": "Release templates",
     },
     reminders=(
         Reminder(

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from app.core.clock import utcnow
 from app.core.maintenance import service as maintenance
 from app.core.permissions import Permission, who_can_grant
-from app.core.words import counted, initials, spoken
+from app.core.words import counted, initials, lasting, spoken
 from app.web.current import current_zone
 from app.web.navigation import navigation
 
@@ -50,6 +50,7 @@ def init_app(app: Flask) -> None:
         "both": both,
         "clock": clock,
         "local": local,
+        "lasting": lasting,
         "moment": moment,
         "breakable": breakable,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],

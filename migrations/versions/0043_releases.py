@@ -14,7 +14,7 @@ STAFF: dict[str, Any] = {
     "contextName": "userId",
     "operator": "STR_ENDS_WITH",
     "inverted": False,
-    "caseInsensitive": True,
+    "caseInsensitive": False,
     "values": ["@example.com"],
 }
 HOUR = 3600

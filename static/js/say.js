@@ -1,7 +1,7 @@
 // The sentence and the people beside the form follow what is typed and chosen.
 const says = document.querySelector("[data-says]");
 const samples = document.querySelector("[data-samples]");
-const form = document.getElementById("strategy");
+const form = document.getElementById(says.dataset.of);
 const PAUSE = 300; // milliseconds after the last key
 let timer = 0;
 let asked = 0;

@@ -41,7 +41,7 @@ class Step(TypedDict):
     ``seconds``: how long the next step waits at least, None: until someone starts it. ``by_hand``:
     whether someone starts it after that. ``target``: the id of the next step, if some between are
     left out. Times are texts of ``clock.in_text``. ``executed_at``: when the next step started by
-    itself.
+    itself. ``batch``: of the events of its start.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Step(TypedDict):
     started_at: NotRequired[str]
     started_by: NotRequired[str]
     is_automatic: NotRequired[bool]
+    batch: NotRequired[str]
     ended_at: NotRequired[str]
     executed_at: NotRequired[str]
 

@@ -49,6 +49,11 @@ def available(actor: Actor, project_id: str) -> list[Segment]:
     return list(db.session.scalars(queries.rows(actor, project=project_id)))
 
 
+def for_all(actor: Actor) -> list[Segment]:
+    """The segments that strategies of every project can use, by name."""
+    return list(db.session.scalars(queries.rows(actor).where(Segment.project_id.is_(None))))
+
+
 def permission(general: Permission, project: str | None) -> tuple[Permission, str | None]:
     """(permission, project) to change a segment: less is needed if it belongs to one project."""
     return (general, None) if project is None else (Permission.UPDATE_PROJECT_SEGMENT, project)

@@ -39,6 +39,35 @@ def summary(strategy: Strategy) -> str:
     return ("Paused: " if strategy.disabled else "") + plain(describe(strategy))
 
 
+def together(strategies: Sequence[Strategy]) -> str:
+    """All strategies in one sentence: ``On for everyone in segment Staff, or for 5% of users``."""
+    active = [summary(each) for each in strategies if not each.disabled]
+    first, *others = active or ["On for no one"]
+    return first + "".join(f", or {each.removeprefix('On ')}" for each in others)
+
+
+def share(strategies: Sequence[Strategy]) -> int:
+    """The largest share of all users that a strategy gives the feature to, in percent."""
+    shares = [
+        types.ALL if each.name == types.EVERYONE else types.percent(each.name, each.parameters)
+        for each in strategies
+        if not (each.disabled or _is_limited(each))
+    ]
+    return max((found for found in shares if found is not None), default=0)
+
+
+def reached(strategies: Sequence[Strategy]) -> str:
+    """Who has the feature: ``everyone``, ``25% of users``, ``everyone in segment Staff``."""
+    active = [each for each in strategies if not each.disabled]
+    most = share(active)
+    if most == types.ALL:
+        return "everyone"
+    if most:
+        return f"{most}% of users"
+    rest = [each for each in active if types.percent(each.name, each.parameters) != 0]
+    return plain(describe(rest[0])[1:]) if rest else "no one"
+
+
 def reach(strategies: Sequence[Strategy], *, enabled: bool) -> RolloutState:
     """Who these strategies reach together."""
     if not enabled:

@@ -1,24 +1,13 @@
-import re
-from datetime import datetime
 from typing import Any
 
-from marshmallow import ValidationError
-from wtforms import DateTimeLocalField, HiddenField, StringField, TextAreaField
+from wtforms import HiddenField, StringField, TextAreaField
 
-from app.core.clock import in_text, in_zone
 from app.releases.change_requests.schemas import Decision
 from app.releases.change_requests.views import View
-from app.web.current import current_zone
+from app.web import moments
 from app.web.forms import SchemaForm
-from app.web.templating import local, zone_name
-
-_is_minute = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?").fullmatch
-
-
-class _Minute(StringField):
-    """A date and a time in the reader's zone, as the browser’s own control sends it."""
-
-    widget = DateTimeLocalField.widget
+from app.web.moments import MinuteField
+from app.web.templating import zone_name
 
 
 class DecisionForm(SchemaForm):
@@ -30,7 +19,7 @@ class DecisionForm(SchemaForm):
     comment = TextAreaField("Comment or reason", description="Needed when you reject.")
     title = StringField("Title")
     description = TextAreaField("Why", description="Helps the people who review it.")
-    scheduled_at = _Minute("Date and time")
+    scheduled_at = MinuteField("Date and time")
 
     def __init__(self, view: View) -> None:
         at = view.request.scheduled_at
@@ -38,27 +27,13 @@ class DecisionForm(SchemaForm):
             data={
                 "title": view.request.title or "",
                 "description": view.request.description or "",
-                "scheduled_at": f"{local(at):%Y-%m-%dT%H:%M}" if at else "",
+                "scheduled_at": moments.typed(at),
             }
         )
         self.scheduled_at.description = f"In {zone_name()}."
 
     def payload(self) -> dict[str, Any]:
         sent = super().payload()
-        typed = str(sent.get("scheduledAt") or "")
-        if _is_minute(typed):  # browsers leave out zero seconds, and the time zone
-            sent["scheduledAt"] = _moment(typed)
+        if text := sent.get("scheduledAt"):
+            sent["scheduledAt"] = moments.moment(text, "scheduledAt")
         return sent
-
-
-def _moment(typed: str) -> str:
-    """The text of the moment when clocks in the reader's time zone show this."""
-    try:
-        wall = datetime.fromisoformat(typed)
-    except ValueError:
-        return typed  # which the schema refuses
-    try:
-        return in_text(in_zone(wall, current_zone()))
-    except (ValueError, OverflowError):
-        message = f"{wall:%H:%M} doesn’t exist on that day in {zone_name()}. Choose another time."
-        raise ValidationError({"scheduledAt": [message]}) from None

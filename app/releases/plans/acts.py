@@ -209,8 +209,13 @@ def _start(
         if is_automatic:
             former["executed_at"] = in_text(now)
         steps = _with(steps, release.position, former)
-    started = {"started_at": in_text(now), "started_by": actor.username}
-    release.steps = _with(steps, place, {**step, **started, "is_automatic": is_automatic})
+    started = {
+        "started_at": in_text(now),
+        "started_by": actor.username,
+        "is_automatic": is_automatic,
+        "batch": by.batch_id,
+    }
+    release.steps = _with(steps, place, {**step, **started})
     release.position, release.state, release.reason = place, ReleaseState.RUNNING, None
     _plan_next(release, since=now)
     ownership.record(by, EventType.RELEASE_PLAN_MILESTONE_STARTED, found)

@@ -10,7 +10,7 @@ from app.catalogue.releases.queries import Located
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import types
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.words import summary
+from app.catalogue.strategies.words import together
 from app.releases.plans import views
 from app.releases.plans.views import ReleaseView
 from app.releases.switching.samples import first_chosen
@@ -67,7 +67,7 @@ def of(view: ReleaseView) -> Review:
     steps = [
         ReviewedStep(
             name=step.name,
-            says=says(step.strategies),
+            says=together(step.strategies),
             due_at=step.due_at or step.started_at,
             starts="by hand" if step.by_hand else "automatically",
         )
@@ -75,14 +75,6 @@ def of(view: ReleaseView) -> Review:
     ]
     found = first_chosen(groups, view.feature, context.by_name(), PEOPLE)
     return Review(steps, [ReviewedPerson(*each) for each in found], _warnings(view))
-
-
-def says(strategies: Sequence[Strategy]) -> str:
-    """Who gets the feature by these strategies: ``On for everyone in segment Staff, or for …``."""
-    first, *others = [summary(each) for each in strategies if not each.disabled] or [
-        "On for no one"
-    ]
-    return first + "".join(f", or {each.removeprefix('On ')}" for each in others)
 
 
 def _warnings(view: ReleaseView) -> list[str]:

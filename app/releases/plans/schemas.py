@@ -1,4 +1,6 @@
-from marshmallow import fields, validate
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.catalogue.releases.models import MAX_REASON, ReleaseState
 from app.releases.plans.service import ENDINGS, OFF
@@ -34,6 +36,27 @@ class NewRelease(ReleaseFields):
     start = StrictBoolean(
         load_default=False, metadata={"description": "Start the first step at once."}
     )
+
+
+BEGINNINGS = ("now", "at", "hand")
+
+
+class StartInput(NewRelease):
+    """What the form to start a release sends."""
+
+    begins = fields.String(validate=validate.OneOf(BEGINNINGS), load_default=BEGINNINGS[0])
+    start_at = Timestamp(allow_none=True, error_messages={"invalid": "Enter a date and a time."})
+
+    @validates_schema
+    def _check(self, data: dict[str, Any], **_: Any) -> None:
+        if data["begins"] == "at" and not data.get("start_at"):
+            raise ValidationError("Enter a date and a time.", "startAt")
+
+    @post_load
+    def _begin(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        begins = data.pop("begins")
+        at = data.pop("start_at", None)
+        return data | {"start": begins == "now"} | ({"start_at": at} if begins == "at" else {})
 
 
 class Reason(Schema):

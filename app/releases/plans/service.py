@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import TypedDict, Unpack
+from uuid import uuid4
 
 import sqlalchemy as sa
 
@@ -9,7 +10,7 @@ from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
 from app.catalogue.releases import queries
 from app.catalogue.releases import service as ownership
-from app.catalogue.releases.models import Release, ReleaseTemplate
+from app.catalogue.releases.models import Release, ReleaseState, ReleaseTemplate
 from app.catalogue.releases.queries import Filters, Located
 from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
@@ -109,13 +110,22 @@ def create(
     if start and wish.get("start_at") is not None:
         raise Invalid.at("/startAt", "Send start or startAt, not both.")
     by = actor.for_act(actor.batch_id or events.new_batch())
-    found = _add(by, project_id, feature, environment, wish)
+    found = draft(by, project_id, feature, environment, wish)
+    taken = Conflict(f"{feature} already has a release in {environment}.")
+    save(found.release, if_taken=taken)
+    ownership.record(by, EventType.RELEASE_PLAN_ADDED, found, **found.release.snapshot())
     if start:
         acts.start(by, found)
     return found
 
 
-def _add(actor: Actor, project_id: str, feature: str, environment: str, wish: Wish) -> Located:
+def draft(actor: Actor, project_id: str, feature: str, environment: str, wish: Wish) -> Located:
+    """The release that ``create`` would store, with its feature locked.
+
+    Raises:
+        Conflict: when the feature has an open one there.
+
+    """
     owner = features.lock_for_change(actor, project_id, feature)
     project_environment(project_id, environment)
     if (other := queries.open_in(owner.id, environment)) is not None:
@@ -128,12 +138,14 @@ def _add(actor: Actor, project_id: str, feature: str, environment: str, wish: Wi
     stickiness = projects.get(actor, project_id).default_stickiness
     defaults = {"stickiness": stickiness, "groupId": feature}
     release = Release(
+        id=str(uuid4()),
         feature_id=owner.id,
         environment=environment,
         template_id=template and template.id,
         template=template and template.name,
         name=template.name if template else feature,
         description=template and template.description,
+        state=ReleaseState.DRAFT,
         steps=plan.stored(given, project_id=project_id, defaults=defaults),
         next_at=start_at,
         is_automatic=start_at is not None,
@@ -143,10 +155,7 @@ def _add(actor: Actor, project_id: str, feature: str, environment: str, wish: Wi
         created_by=actor.username,
         created_by_id=actor.id,
     )
-    save(release, if_taken=Conflict(f"{feature} already has a release in {environment}."))
-    found = Located(release, feature, project_id)
-    ownership.record(actor, EventType.RELEASE_PLAN_ADDED, found, **release.snapshot())
-    return found
+    return Located(release, feature, project_id)
 
 
 def steps_asked_for(actor: Actor, project_id: str, feature: str, wish: Wish) -> list[NewStep]:

@@ -12,10 +12,14 @@ from app.catalogue.releases.models import Release, ReleaseState, Step
 from app.catalogue.releases.queries import Located
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.words import reached
 from app.core.clock import from_text, utcnow
 from app.core.db import chunks, db
 from app.releases.plans import words
 from app.releases.templates.steps import models, row
+
+LATELY = timedelta(days=7)
+"""How long the page of a feature shows a release that is over."""
 
 
 class Stage(StrEnum):
@@ -64,7 +68,7 @@ class StepView:
 
     @property
     def reached(self) -> str:
-        return words.reached(self.strategies)
+        return reached(self.strategies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,22 @@ class ReleaseView:
         """From the start of its first step to its end, or to now."""
         started = self.release.started_at or self.release.created_at
         return (self.release.ended_at or utcnow()) - started
+
+    @property
+    def held_since(self) -> datetime | None:
+        hold = self.release.hold
+        return hold and from_text(hold["since"])
+
+    @property
+    def lasted(self) -> timedelta:
+        """How long the last step was on that was started."""
+        started = self.step and self.step.started_at
+        return (self.release.ended_at or utcnow()) - (started or self.release.created_at)
+
+    @property
+    def held_for(self) -> timedelta:
+        """How long it was on hold, all in all."""
+        return sum(self.held, timedelta())
 
     @property
     def held(self) -> list[timedelta]:

@@ -121,6 +121,12 @@ class NewTemplate(_Fields):
     milestones = Steps(required=True)
 
 
+class TemplateInput(NewTemplate):
+    """What the form of a template sends."""
+
+    project = Key(allow_none=True)  # type: ignore[assignment] # ignored where the address has it
+
+
 class TemplateChanges(_Fields):
     """Accepts what a read returns."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -17,6 +18,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Permission
+from app.core.words import lasting
 from app.releases.templates import steps as plan
 from app.releases.templates.steps import NewStep
 
@@ -38,6 +40,12 @@ class TemplateView:
 
     template: ReleaseTemplate
     uses: TemplateUse
+
+    @property
+    def shortest(self) -> str:
+        """How long a release takes at least that starts from it."""
+        seconds = sum(step["seconds"] or 0 for step in self.template.steps[:-1])
+        return lasting(timedelta(seconds=seconds)) if seconds else "No waiting time"
 
     @property
     def milestones(self) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.service import Fields, blank, compose
 from app.core.clock import from_text
-from app.core.db import db
 from app.core.errors import DomainError, Invalid
 
 FEATURE_NAME = "{{featureName}}"
@@ -171,11 +170,8 @@ def row(step: Step, place: int, owner: str, *, paused_at: str | None = None) -> 
 
 def _complete(given: Fields, project_id: str | None, defaults: Mapping[str, str]) -> StepStrategy:
     strategy = Strategy(id=str(uuid4()), name="", disabled=False, parameters={})
-    with db.session.no_autoflush:
-        compose(strategy, blank() | given, project_id=project_id, defaults=defaults)
-    found = of_model(strategy)
-    strategy.segments = []  # or the session would keep it for their sake
-    return found
+    compose(strategy, blank() | given, project_id=project_id, defaults=defaults)
+    return of_model(strategy)
 
 
 def _named(given: Fields, feature: str) -> Fields:

@@ -1,0 +1,53 @@
+"""Pages that propose to start a release, and to start a step of one early."""
+
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.catalogue.projects import service as projects
+from app.core.clock import in_text
+from app.core.permissions import Access, Permission
+from app.releases.change_requests.models import OPEN_REQUESTS, Action
+from app.releases.change_requests.pages_proposing import one, propose, to_draft
+from app.releases.plans import pages_start
+from app.releases.plans import service as releases
+from app.releases.plans.forms import StartForm
+from app.releases.plans.pages import back
+from app.web.current import current_actor
+from app.web.forms import ReasonForm, flash_errors, submit
+from app.web.routes import PageBlueprint
+
+SWITCH = Permission.UPDATE_FEATURE_ENVIRONMENT
+
+bp = PageBlueprint(
+    "proposal_release_pages",
+    __name__,
+    url_prefix="/projects/<key:project_id>/features/<key:name>/environments/<key:environment>"
+    "/propose",
+)
+
+
+@bp.form("/release", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
+def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
+    """Propose to start a release."""
+    projects.require_proposer(current_actor, SWITCH, project_id)
+
+    def save(form: StartForm) -> Response:
+        payload = {key: value for key, value in form.values.items() if key != "start"}
+        if start_at := payload.get("start_at"):
+            payload["start_at"] = in_text(start_at)
+        change = one(name, Action.ADD_RELEASE_PLAN, payload)
+        return to_draft(propose(project_id, environment, change))
+
+    return pages_start.page((project_id, name, environment), save)
+
+
+@bp.post("/releases/<id>/next", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
+def start(project_id: str, name: str, environment: str, id: str) -> Response:
+    """Propose to start the next step of a release before its waiting time is over."""
+    projects.require_proposer(current_actor, SWITCH, project_id)
+    release = releases.get(current_actor, project_id, name, environment, id).release
+    place, form = release.next_position, ReasonForm()
+    step = None if place is None else release.steps[place]["id"]
+    change = one(name, Action.START_MILESTONE, {"plan_id": id, "milestone_id": step})
+    draft = submit(form, lambda: propose(project_id, environment, change))
+    return flash_errors(form, back(project_id, name)) if draft is None else to_draft(draft)

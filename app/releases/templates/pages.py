@@ -1,0 +1,107 @@
+"""The pages of templates: the list, the editor, and deleting one."""
+
+from flask import flash, render_template
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.catalogue.projects import service as projects
+from app.catalogue.releases.models import ReleaseTemplate
+from app.catalogue.segments import service as segments
+from app.catalogue.segments.models import Segment
+from app.core.paging import Page
+from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
+from app.releases.templates import schemas, service
+from app.releases.templates.forms import BY_HAND, TemplateForm, form_data, step_data
+from app.releases.templates.service import TemplateView
+from app.web.current import current_actor
+from app.web.forms import show_form, submit
+from app.web.listing import MAX_LIMIT, read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("release_template_pages", __name__, url_prefix="/releases/templates")
+
+FILTERS = {"text": "Text", "project": "Project"}
+EDITOR = "releases/templates/edit.html"
+
+
+@bp.get("", needs=Access.SIGNED_IN)
+def index() -> ResponseReturnValue:
+    """List the templates that the reader can see."""
+    query = read_query(schemas.TemplateQuery)
+    page: Page[TemplateView] = service.search(current_actor, **query.values)
+    return render_template(
+        "releases/templates/index.html",
+        page=page,
+        query=query,
+        filters=query.in_use(FILTERS),
+        may_create=bool(_choices()),
+        next_steps=next_steps,
+    )
+
+
+@bp.form("/new", needs=Access.SIGNED_IN, keeps=NOTHING)
+def new() -> ResponseReturnValue:
+    """Create a template."""
+    choices = _choices()
+    form = TemplateForm(_segments(None), choices, form_data(None))
+    if not form.take_step() and (created := submit(form, lambda: _create(form))):
+        flash(f"Template {created.name} created.", "ok")
+        return redirect_to(".index")
+    return show_form(EDITOR, form, view=None, can_change=bool(choices))
+
+
+@bp.form("/<id>", needs=Access.SIGNED_IN, keeps=NOTHING)
+def show(id: str) -> ResponseReturnValue:
+    """Show a template, as a form to those who can change it."""
+    template = service.get(current_actor, id, for_change=True)
+    can_change = current_actor.may(*service.permission(template.project_id))
+    form = TemplateForm(_segments(template.project_id), [], form_data(template))
+    if not form.take_step() and (saved := submit(form, lambda: [_save(form, template)])):
+        flash(f"Template {template.name} saved." if saved[0] else "Nothing changed.", "ok")
+        return redirect_to(".index")
+    [view] = service.views([template])
+    return show_form(EDITOR, form, view=view, can_change=can_change)
+
+
+@bp.post("/<id>/delete", needs=Access.SIGNED_IN, keeps=NOTHING)
+def remove(id: str) -> Response:
+    """Delete a template. Releases that started from it go on."""
+    template = service.get(current_actor, id, for_change=True)
+    current_actor.require(*service.permission(template.project_id))
+    service.remove(current_actor, template)
+    flash(f"Template {template.name} deleted.", "ok")
+    return redirect_to(".index")
+
+
+def next_steps(template: ReleaseTemplate) -> str:
+    """How its next steps start: ``Automatic``, ``Automatic, last by hand`` or ``By hand``."""
+    found = step_data(template.steps)
+    if found["advance"] == BY_HAND:
+        return "By hand"
+    return "Automatic, last by hand" if found["last"] else "Automatic"
+
+
+def _create(form: TemplateForm) -> ReleaseTemplate:
+    current_actor.require(*service.permission(form.values.get("project")))
+    return service.create(current_actor, **form.values)
+
+
+def _save(form: TemplateForm, template: ReleaseTemplate) -> bool:
+    current_actor.require(*service.permission(template.project_id))
+    changes = {key: value for key, value in form.values.items() if key != "project"}
+    return service.update(current_actor, template, **changes)
+
+
+def _choices() -> list[tuple[str, str]]:
+    """What the reader can create templates for: all projects, or those that they own."""
+    everywhere = [("", "All projects")] if current_actor.is_admin else []
+    return everywhere + projects.names(current_actor, MAX_LIMIT, Permission.UPDATE_PROJECT)
+
+
+def _segments(project_id: str | None) -> list[Segment]:
+    """Segments that the steps can use. Without a project, those that all projects can use."""
+    if project_id is not None:
+        return segments.available(current_actor, project_id)
+    return segments.for_all(current_actor)
