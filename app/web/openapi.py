@@ -33,7 +33,10 @@ IN_PATHS = {
     "page": "The name of the page.",
     "parent": "The name of the feature that it depends on.",
     "ref": "The id of the token, or the SHA-256 of its secret.",
+    "release": "The id of the release.",
+    "step": "The id of the step.",
     "strategy": "The id of the strategy.",
+    "template": "The id of the template.",
     "value": "The legal value.",
 }
 """What parameters of paths mean; others end in ``_id``."""

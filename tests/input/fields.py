@@ -102,6 +102,9 @@ OF_FEATURE = (
 )
 PLACE = f"{PIECE}/environments/production"
 STRATEGIES = f"{PLACE}/strategies"
+WALKING = f"{SHOP}/features/walking/environments/production"
+WALK, ACTS = f"{WALKING}/release-plans/{{release}}", ("hold", "stop")
+PROGRESSION = f"{WALKING}/progressions/{{first_step}}"
 DEFAULT = f"{SHOP}/environments/production/default-strategy"
 PROPOSING = "/projects/bank/environments/production/change-requests"
 DRAFT = "/projects/bank/change-requests/{draft}"
@@ -128,7 +131,7 @@ def of_constraint(method: str, path: str, before: str, status: int) -> list["Slo
     return [Slot(method, path, f"{before}{name}", what, status) for name, what in takes.items()]
 
 
-def of_variant(method: str, path: str, before: str) -> list["Slot"]:
+def of_variant(method: str, path: str, before: str, status: int = 200) -> list["Slot"]:
     takes = {
         "name": LINE,
         "weight": ONE | ZERO,
@@ -138,7 +141,7 @@ def of_variant(method: str, path: str, before: str) -> list["Slot"]:
         "payload/type": NOTHING,
         "payload/value": PROSE | {"a control character", "turned around"},
     }
-    return [Slot(method, path, f"{before}{name}", what) for name, what in takes.items()]
+    return [Slot(method, path, f"{before}{name}", what, status) for name, what in takes.items()]
 
 
 def of_group(method: str, path: str, status: int) -> list["Slot"]:
@@ -153,7 +156,7 @@ def of_group(method: str, path: str, status: int) -> list["Slot"]:
     return [Slot(method, path, name, what, status) for name, what in takes.items()]
 
 
-def of_contents(method: str, path: str) -> list["Slot"]:
+def of_contents(method: str, path: str, before: str = "", status: int = 200) -> list["Slot"]:
     """The fields of what a strategy consists of, with a constraint, a segment and a variant."""
     takes = {
         "name": NOTHING,
@@ -166,18 +169,63 @@ def of_contents(method: str, path: str) -> list["Slot"]:
         "variants": {"[]"},
         "variants/0": NOTHING,
     }
-    found = [Slot(method, path, name, what) for name, what in takes.items()]
+    found = [Slot(method, path, f"{before}{name}", what, status) for name, what in takes.items()]
     return [
         *found,
-        *of_constraint(method, path, "constraints/0/", 200),
-        *of_variant(method, path, "variants/0/"),
+        *of_constraint(method, path, f"{before}constraints/0/", status),
+        *of_variant(method, path, f"{before}variants/0/", status),
     ]
 
 
-def of_strategy(method: str, path: str) -> list["Slot"]:
+def of_strategy(method: str, path: str, before: str = "", status: int = 200) -> list["Slot"]:
     place = {"disabled": TRUTH | NULL, "sortOrder": ONE | ZERO}
-    own = [Slot(method, path, name, what) for name, what in place.items()]
-    return [*of_contents(method, path), *own]
+    own = [Slot(method, path, f"{before}{name}", what, status) for name, what in place.items()]
+    return [*of_contents(method, path, before, status), *own]
+
+
+def of_milestones(method: str, path: str, status: int) -> list["Slot"]:
+    """A list of steps, and the fields of one."""
+    ignored = ("id", "releasePlanDefinitionId", "startedAt", "progressionExecutedAt", "pausedAt")
+    takes = {
+        "": NOTHING,
+        "/0": NOTHING,
+        "/0/name": LINE,
+        "/0/sortOrder": ONE | ZERO,
+        "/0/strategies": NOTHING,
+        "/0/strategies/0": NOTHING,
+        "/0/transitionCondition": NULL,
+        **of_transition("/0/transitionCondition"),
+        **{f"/0/{name}": ANYTHING for name in (*ignored, "startedBy")},
+        **{
+            f"/0/strategies/0/{name}": ANYTHING
+            for name in ("id", "milestoneId", "strategyName", "summary")
+        },
+    }
+    return [
+        *(Slot(method, path, f"milestones{name}", what, status) for name, what in takes.items()),
+        *of_strategy(method, path, "milestones/0/strategies/0/", status),
+    ]
+
+
+def of_transition(before: str) -> dict[str, set[str]]:
+    return {
+        f"{before}/type": NOTHING,
+        f"{before}/intervalMinutes": ONE,
+        f"{before}/manual": TRUTH,
+    }
+
+
+def of_template(method: str, path: str, status: int) -> list["Slot"]:
+    ignored = (
+        *("id", "discriminator", "project", "createdAt", "createdByUserId", "archivedAt"),
+        *("usedBy", "stopped"),
+    )
+    return [
+        Slot(method, path, "name", LINE, status),
+        Slot(method, path, "description", (PROSE | NULL) - {"a line break"}, status),
+        *(Slot(method, path, name, ANYTHING, status) for name in ignored),
+        *of_milestones(method, path, status),
+    ]
 
 
 def of_patch(method: str, path: str, value: set[str]) -> list["Slot"]:
@@ -596,6 +644,22 @@ SLOTS = [
     ),
     *of_contents("POST", DEFAULT),
     *(Slot("POST", DEFAULT, name, ANYTHING) for name in ("id", "summary", "disabled", "sortOrder")),
+    *of_milestones("POST", f"{PLACE}/release-plans", 201),
+    Slot("POST", f"{PLACE}/release-plans", "templateId", NOTHING),
+    Slot("POST", f"{PLACE}/release-plans", "start", TRUTH, 201),
+    Slot("POST", f"{PLACE}/release-plans", "startAt", NULL, 201),
+    Slot("POST", f"{PLACE}/release-plans", "whenStopped", NOTHING),
+    *(Slot("POST", f"{WALK}/{act}", "reason", (PROSE | NULL) - {"a line break"}) for act in ACTS),
+    Slot("PUT", PROGRESSION, "targetMilestone", NULL),
+    Slot("PUT", PROGRESSION, "transitionCondition", NOTHING),
+    *(
+        Slot("PUT", PROGRESSION, name, what)
+        for name, what in of_transition("transitionCondition").items()
+    ),
+    *of_template("POST", "/release-plan-templates", 201),
+    *of_template("PUT", "/release-plan-templates/{template}", 200),
+    *of_template("POST", f"{SHOP}/release-templates", 201),
+    *of_template("PUT", f"{SHOP}/release-templates/{{template}}", 200),
     *of_patch("PATCH", f"{STRATEGIES}/{{first}}", (PROSE | NULL) - {"a line break"}),
     Slot("PUT", f"{PLACE}/variants", "0", NOTHING),
     *of_variant("PUT", f"{PLACE}/variants", "0/"),

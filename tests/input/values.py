@@ -37,6 +37,12 @@ STRATEGY = {
     "segments": [1],
     "variants": [VARIANT],
 }
+RELEASE = {
+    "milestones": [
+        {"name": "1%", "strategies": [STRATEGY], "transitionCondition": {"intervalMinutes": 1}}
+    ]
+}
+TEMPLATE = {"name": "New", **RELEASE}
 SEGMENT = {"name": "New", "constraints": [CONSTRAINT]}
 GIVES = {"rootRole": 3, "projects": [{"id": "shop", "roleId": 5}]}
 ASKED = {"projects": ["shop"], "context": {"userId": "1"}}
@@ -87,6 +93,16 @@ FULLER: dict[tuple[str, str], Any] = {
     ("POST", STRATEGIES): STRATEGY,
     ("PUT", f"{STRATEGIES}/{{first}}"): STRATEGY,
     ("POST", DEFAULT): STRATEGY,
+    ("POST", f"{fields.PLACE}/release-plans"): RELEASE,
+    **dict.fromkeys(
+        (
+            ("POST", "/release-plan-templates"),
+            ("PUT", "/release-plan-templates/{template}"),
+            ("POST", f"{SHOP}/release-templates"),
+            ("PUT", f"{SHOP}/release-templates/{{template}}"),
+        ),
+        TEMPLATE,
+    ),
     ("PUT", f"{fields.PLACE}/variants"): [
         VARIANT | {"overrides": [{"contextName": "userId", "values": ["1"]}]}
     ],

@@ -27,6 +27,9 @@ PAGES = "/projects/<key:project_id>"
 SWITCH = PAGES + "/features/<key:name>/environments/<key:environment>"
 PARENTS = PROJECT + "/features/<key:name>/dependencies"
 PLACE = PROJECT + "/features/<key:name>/environments/<key:environment>"
+PLANS = PLACE + "/release-plans"
+PLAN = PLANS + "/<uuid:release>"
+TEMPLATES = "/api/admin/release-plan-templates"
 DEFAULT = PROJECT + "/environments/<key:environment>/default-strategy"
 SEVERAL = PROJECT + "/bulk_features/environments/<key:environment>"
 PROPOSING = PROJECT + "/environments/<key:environment>/change-requests"
@@ -190,6 +193,27 @@ NEEDS = {
     ("GET", PLACE): TOKEN,
     ("POST", PLACE + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", PLACE + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", "/api/admin/releases"): TOKEN,
+    ("GET", PLANS): TOKEN,
+    ("POST", PLANS): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", PLAN): TOKEN,
+    ("DELETE", PLAN): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PLAN + "/milestones/<uuid:step>/start"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PLAN + "/hold"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PLAN + "/resume"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PLAN + "/stop"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("PUT", PLACE + "/progressions/<uuid:step>"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("DELETE", PLACE + "/progressions/<uuid:step>"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PLACE + "/progressions/<uuid:release>/resume"): "UPDATE_FEATURE_ENVIRONMENT",
+    # One of a project needs UPDATE_PROJECT in it: tests/releases/templates/test_api.py
+    ("GET", TEMPLATES): TOKEN,
+    ("POST", TEMPLATES): "ADMIN",
+    ("GET", TEMPLATES + "/<uuid:template>"): TOKEN,
+    ("PUT", TEMPLATES + "/<uuid:template>"): TOKEN,
+    ("DELETE", TEMPLATES + "/<uuid:template>"): TOKEN,
+    ("GET", PROJECT + "/release-templates"): TOKEN,
+    ("POST", PROJECT + "/release-templates"): "UPDATE_PROJECT",
+    ("PUT", PROJECT + "/release-templates/<uuid:template>"): "UPDATE_PROJECT",
     ("GET", PLACE + "/receipts"): TOKEN,
     ("POST", PLACE + "/receipts/notify"): HISTORY,
     ("POST", PLACE + "/instances/mark-as-ended"): "UPDATE_FEATURE_ENVIRONMENT",
@@ -449,6 +473,28 @@ PAGES_NEED = {
     ("POST", PAGES + "/features/<key:name>/tags"): "UPDATE_FEATURE_DEPENDENCY",
     ("POST", SWITCH + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SWITCH + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", "/releases"): SESSION,
+    ("GET", "/releases/ended"): SESSION,
+    ("GET", "/releases/templates"): SESSION,
+    ("GET", "/releases/templates/new"): SESSION,
+    ("POST", "/releases/templates/new"): SESSION,
+    ("GET", "/releases/templates/<uuid:template>"): SESSION,
+    ("POST", "/releases/templates/<uuid:template>"): SESSION,
+    ("POST", "/releases/templates/<uuid:template>/delete"): SESSION,
+    ("GET", SWITCH + "/new-release"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/new-release"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/new-release/review"): SESSION,
+    ("GET", SWITCH + "/propose/release"): SESSION,
+    ("POST", SWITCH + "/propose/release"): SESSION,
+    ("POST", SWITCH + "/propose/releases/<uuid:release>/next"): SESSION,
+    ("GET", SWITCH + "/releases/<uuid:release>"): SESSION,
+    ("POST", SWITCH + "/releases/<uuid:release>/hold"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/releases/<uuid:release>/resume"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/releases/<uuid:release>/stop"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", SWITCH + "/releases/<uuid:release>/next"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/releases/<uuid:release>/next"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", SWITCH + "/releases/<uuid:release>/leave"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/releases/<uuid:release>/leave"): "UPDATE_FEATURE_ENVIRONMENT",
     ("GET", SWITCH + "/receipts"): SESSION,
     ("POST", SWITCH + "/receipts/notify"): HISTORY,
     ("POST", SWITCH + "/receipts/mark-as-ended"): "UPDATE_FEATURE_ENVIRONMENT",
@@ -692,6 +738,9 @@ FILLED = {
     "environment": "production",
     "strategy": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10",
     "parent": "parent",
+    "release": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b11",
+    "step": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b12",
+    "template": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b13",
     "filename": "css/base.css",
     "initials": "AB",
 }

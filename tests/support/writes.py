@@ -47,6 +47,18 @@ EXPORTED = {"features": [{"name": "moved", "project": "shop"}]}
 DOCUMENT = {"version": 1, "features": [{"name": "new", "project": "shop"}]}
 BROUGHT = {"project": "shop", "environment": "production", "data": EXPORTED}
 BLUE = [{"name": "blue"}]
+STEPS = [
+    {"name": "5%", "strategies": [ROLLOUT], "transitionCondition": {"intervalMinutes": 60}},
+    {"name": "25%", "strategies": [ROLLOUT]},
+    {"name": "Everyone", "strategies": [ROLLOUT]},
+]
+RELEASE = {"milestones": STEPS, "start": True}
+WALKING = f"{FEATURES}/walking/environments/production"
+WALK = f"{WALKING}/release-plans/{{release}}"
+RESTING = f"{FEATURES}/held/environments/production"
+REST = f"{RESTING}/release-plans/{{held}}"
+TEMPLATES = "/release-plan-templates"
+OWN_TEMPLATES = "/projects/shop/release-templates"
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -169,6 +181,24 @@ WRITES: list[tuple[str, str, Any]] = [
     ("DELETE", f"{FEATURES}/child/dependencies/parent", None),
     ("POST", f"{PLACE}/on", None),
     ("POST", f"{FEATURES}/b/environments/production/off", None),
+    ("POST", f"{PLACE}/release-plans", RELEASE),
+    ("DELETE", WALK, None),
+    ("POST", f"{WALK}/milestones/{{second_step}}/start", None),
+    ("POST", f"{WALK}/hold", {"reason": "Wait"}),
+    ("POST", f"{WALK}/stop", {"reason": "Enough"}),
+    ("POST", f"{REST}/resume", None),
+    ("POST", f"{RESTING}/progressions/{{held}}/resume", None),
+    (
+        "PUT",
+        f"{WALKING}/progressions/{{first_step}}",
+        {"transitionCondition": {"intervalMinutes": 5}},
+    ),
+    ("DELETE", f"{WALKING}/progressions/{{first_step}}", None),
+    ("POST", TEMPLATES, {"name": "New", "milestones": STEPS}),
+    ("PUT", f"{TEMPLATES}/{{template}}", {"name": "Other"}),
+    ("DELETE", f"{TEMPLATES}/{{template}}", None),
+    ("POST", OWN_TEMPLATES, {"name": "New", "milestones": STEPS}),
+    ("PUT", f"{OWN_TEMPLATES}/{{template}}", {"name": "Other"}),
     ("POST", f"{SILENT}/receipts/notify", {}),
     ("POST", f"{SILENT}/instances/mark-as-ended", {}),
     ("POST", f"{PLACE}/strategies", ROLLOUT),
@@ -274,7 +304,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         root.ok("POST", "/strategies", {"name": name})
     root.ok("POST", "/strategies/retired/deprecate")
     root.ok("POST", DEFAULT.replace("production", "development"), ROLLOUT)
-    for name in ("a", "b", "child", "parent", "resting"):
+    for name in ("a", "b", "child", "parent", "resting", "walking", "held"):
         root.ok("POST", FEATURES, {"name": name})
     root.ok("POST", f"{FEATURES}/child/dependencies", {"feature": "parent"})
     first, second = (root.ok("POST", f"{PLACE}/strategies", ROLLOUT)["id"] for _ in range(2))
@@ -317,6 +347,10 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     saved = root.ok("POST", "/user/filters", SAVED)
     planned, done = (_imported(root, name) for name in ("planned", "done"))
     imports.finish(root, done)
+    release = root.ok("POST", f"{WALKING}/release-plans", RELEASE)
+    held = root.ok("POST", f"{RESTING}/release-plans", RELEASE)["id"]
+    root.ok("POST", f"{RESTING}/release-plans/{held}/hold", {})
+    template = root.ok("POST", OWN_TEMPLATES, {"name": "Old", "milestones": STEPS})
     person = people.person("grace")
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
@@ -347,6 +381,11 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "link": root.ok("GET", f"{FEATURES}/b")["links"][0]["id"],
         "segment": segment["id"],
         "second": second,
+        "release": release["id"],
+        "first_step": release["milestones"][0]["id"],
+        "second_step": release["milestones"][1]["id"],
+        "held": held,
+        "template": template["id"],
         **_change_requests(root, admin),
     }
 
@@ -402,6 +441,9 @@ def addresses(app: Flask, world: World) -> Iterator[str]:
         "name": "b",
         "environment": "production",
         "strategy": world["first"],
+        "release": world["release"],
+        "step": world["first_step"],
+        "template": world["template"],
         "account_id": world["person"],
         "segment_id": world["segment"],
         "field": "plan",
@@ -410,7 +452,10 @@ def addresses(app: Flask, world: World) -> Iterator[str]:
     with app.test_request_context():
         for rule in app.url_map.iter_rules():
             if "GET" in (rule.methods or ()) and not rule.alias:
-                yield url_for(rule.endpoint, **{n: known.get(n, 1) for n in rule.arguments})
+                about = {"name": "walking"} if "release" in rule.arguments else {}
+                yield url_for(
+                    rule.endpoint, **{n: (known | about).get(n, 1) for n in rule.arguments}
+                )
 
 
 def forms(page: Page) -> Iterator[tuple[str, str, MultiDict[str, str]]]:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.catalogue.context import uses
 from app.catalogue.context.models import MAX_LEGAL_VALUES, MAX_ORDER, ContextField, LegalValue
 from app.core.actor import Actor
-from app.core.db import by_id, db, locked, save
+from app.core.db import by_id, db, locked, once, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -36,7 +36,11 @@ def by_name(*, keep: bool = False) -> dict[str, ContextField]:
     if keep:
         # FOR KEY SHARE: blocks ``get`` with ``for_change``, but no other reader like this one
         query = locked(query, read=True, key_share=True)
-    return {field.name: field for field in db.session.scalars(query)}
+    return once(
+        "context fields",
+        lambda: {field.name: field for field in db.session.scalars(query)},
+        locks=keep,
+    )
 
 
 def get(name: str, *, for_change: bool = False) -> ContextField:

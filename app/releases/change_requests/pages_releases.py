@@ -1,8 +1,11 @@
 """Pages that propose to start a release, and to start a step of one early."""
 
+from uuid import UUID
+
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
 from app.core.clock import in_text
 from app.core.permissions import Access, Permission
@@ -38,16 +41,17 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         change = one(name, Action.ADD_RELEASE_PLAN, payload)
         return to_draft(propose(project_id, environment, change))
 
-    return pages_start.page((project_id, name, environment), save)
+    view = features.get(current_actor, project_id, name)
+    return pages_start.page((project_id, name, environment), save, view)
 
 
-@bp.post("/releases/<id>/next", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
-def start(project_id: str, name: str, environment: str, id: str) -> Response:
+@bp.post("/releases/<uuid:release>/next", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
+def start(project_id: str, name: str, environment: str, release: UUID) -> Response:
     """Propose to start the next step of a release before its waiting time is over."""
     projects.require_proposer(current_actor, SWITCH, project_id)
-    release = releases.get(current_actor, project_id, name, environment, id).release
-    place, form = release.next_position, ReasonForm()
-    step = None if place is None else release.steps[place]["id"]
-    change = one(name, Action.START_MILESTONE, {"plan_id": id, "milestone_id": step})
+    found = releases.get(current_actor, project_id, name, environment, release).release
+    place, form = found.next_position, ReasonForm()
+    step = None if place is None else found.steps[place]["id"]
+    change = one(name, Action.START_MILESTONE, {"plan_id": found.id, "milestone_id": step})
     draft = submit(form, lambda: propose(project_id, environment, change))
     return flash_errors(form, back(project_id, name)) if draft is None else to_draft(draft)

@@ -157,7 +157,8 @@ def set_transition(
         raise Conflict(f"Step {place + 1} is over. Change the present step or a later one.")
     if place == len(release.steps) - 1:
         raise Conflict(f"Step {place + 1} is the last one. No step follows it.")
-    if target is not None and _place_of(found, target) <= place:
+    later = {each["id"] for each in release.steps[place + 1 :]}
+    if target is not None and target not in later:
         raise Invalid.at("/targetMilestone", f"Name a step after step {place + 1}.")
     warrants.require_bypass(actor, found)
     seconds, by_hand = waiting(transition)

@@ -1,4 +1,5 @@
 from typing import Any
+from uuid import UUID
 
 from flask import Response, url_for
 
@@ -63,118 +64,118 @@ def create(
     """
     found = service.create(current_actor, project_id, name, environment, **data)
     address = url_for(
-        ".show", project_id=project_id, name=name, environment=environment, id=found.release.id
+        ".show", project_id=project_id, name=name, environment=environment, release=found.release.id
     )
     return review.of_release(found), {"Location": address}
 
 
-@bp.get(f"{PLANS}/<id>", needs=Access.SIGNED_IN)
+@bp.get(f"{PLANS}/<uuid:release>", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.ReleaseRow)
-def show(project_id: str, name: str, environment: str, id: str) -> ReleaseView:
+def show(project_id: str, name: str, environment: str, release: UUID) -> ReleaseView:
     """Read a release"""
-    return views.one(service.get(current_actor, project_id, name, environment, id))
+    return views.one(service.get(current_actor, project_id, name, environment, release))
 
 
-@bp.delete(f"{PLANS}/<id>", needs=SWITCH, refuses=(404, 409))
+@bp.delete(f"{PLANS}/<uuid:release>", needs=SWITCH, refuses=(404, 409))
 @bp.response(204)
-def remove(project_id: str, name: str, environment: str, id: str) -> Response:
+def remove(project_id: str, name: str, environment: str, release: UUID) -> Response:
     """Leave a release
 
     Who gets the feature stays as it is. The strategies belong to the feature again.
     """
-    acts.leave(current_actor, _for_change(project_id, name, environment, id))
+    acts.leave(current_actor, _for_change(project_id, name, environment, release))
     return no_body(204)
 
 
-@bp.post(f"{PLANS}/<id>/milestones/<step>/start", needs=SWITCH, refuses=(404,))
+@bp.post(f"{PLANS}/<uuid:release>/milestones/<uuid:step>/start", needs=SWITCH, refuses=(404,))
 @bp.response(200, schemas.ReleaseRow)
-def start(project_id: str, name: str, environment: str, id: str, step: str) -> ReleaseView:
+def start(project_id: str, name: str, environment: str, release: UUID, step: UUID) -> ReleaseView:
     """Start a step of a release
 
     Where the environment needs approvals, an early start needs them too.
     """
-    found = _for_change(project_id, name, environment, id)
-    acts.start(current_actor, found, step)
+    found = _for_change(project_id, name, environment, release)
+    acts.start(current_actor, found, str(step))
     return views.one(found)
 
 
-@bp.post(f"{PLANS}/<id>/hold", needs=SWITCH, refuses=(404,))
-@bp.arguments(schemas.Reason, example=REASON)
+@bp.post(f"{PLANS}/<uuid:release>/hold", needs=SWITCH, refuses=(404,))
+@bp.arguments(schemas.ReleaseReason, example=REASON)
 @bp.response(200, schemas.ReleaseRow, whole=True)
 def hold(
-    data: dict[str, Any], project_id: str, name: str, environment: str, id: str
+    data: dict[str, Any], project_id: str, name: str, environment: str, release: UUID
 ) -> ReleaseView:
     """Put a release on hold
 
     No step starts until someone resumes it. It needs no approval.
     """
-    found = _for_change(project_id, name, environment, id)
+    found = _for_change(project_id, name, environment, release)
     acts.hold(current_actor, found, data["reason"])
     return views.one(found)
 
 
-@bp.post(f"{PLANS}/<id>/resume", needs=SWITCH, refuses=(404,))
+@bp.post(f"{PLANS}/<uuid:release>/resume", needs=SWITCH, refuses=(404,))
 @bp.response(200, schemas.ReleaseRow, whole=True)
-def resume(project_id: str, name: str, environment: str, id: str) -> ReleaseView:
+def resume(project_id: str, name: str, environment: str, release: UUID) -> ReleaseView:
     """Resume a release that is on hold
 
     The waiting time of its step begins again.
     """
-    return _resume(project_id, name, environment, id)
+    return _resume(project_id, name, environment, release)
 
 
-@bp.post(f"{PLANS}/<id>/stop", needs=SWITCH, refuses=(404,))
-@bp.arguments(schemas.Reason, example=REASON)
+@bp.post(f"{PLANS}/<uuid:release>/stop", needs=SWITCH, refuses=(404,))
+@bp.arguments(schemas.ReleaseReason, example=REASON)
 @bp.response(200, schemas.ReleaseRow, whole=True)
 def stop(
-    data: dict[str, Any], project_id: str, name: str, environment: str, id: str
+    data: dict[str, Any], project_id: str, name: str, environment: str, release: UUID
 ) -> ReleaseView:
     """Stop a release
 
     The feature goes off, or gets its former strategies back. It needs no approval.
     """
-    found = _for_change(project_id, name, environment, id)
+    found = _for_change(project_id, name, environment, release)
     acts.stop(current_actor, found, data["reason"])
     return views.one(found)
 
 
-@bp.put(f"{PLACE}/progressions/<step>", needs=SWITCH, refuses=(404, 409))
+@bp.put(f"{PLACE}/progressions/<uuid:step>", needs=SWITCH, refuses=(404, 409))
 @bp.arguments(schemas.Progression, example={"transitionCondition": {"intervalMinutes": 60}})
 @bp.response(200, schemas.ReleaseRow)
 def set_progression(
-    data: dict[str, Any], project_id: str, name: str, environment: str, step: str
+    data: dict[str, Any], project_id: str, name: str, environment: str, step: UUID
 ) -> ReleaseView:
     """Choose when the step after this one starts"""
-    found = service.with_step(current_actor, project_id, name, environment, step)
+    found = service.with_step(current_actor, project_id, name, environment, str(step))
     transition = data["transition_condition"]
-    acts.set_transition(current_actor, found, step, transition, data.get("target_milestone"))
+    acts.set_transition(current_actor, found, str(step), transition, data.get("target_milestone"))
     return views.one(found)
 
 
-@bp.delete(f"{PLACE}/progressions/<step>", needs=SWITCH, refuses=(404, 409))
+@bp.delete(f"{PLACE}/progressions/<uuid:step>", needs=SWITCH, refuses=(404, 409))
 @bp.response(204)
-def remove_progression(project_id: str, name: str, environment: str, step: str) -> Response:
+def remove_progression(project_id: str, name: str, environment: str, step: UUID) -> Response:
     """Let someone start the step after this one"""
-    found = service.with_step(current_actor, project_id, name, environment, step)
-    acts.set_transition(current_actor, found, step, None)
+    found = service.with_step(current_actor, project_id, name, environment, str(step))
+    acts.set_transition(current_actor, found, str(step), None)
     return no_body(204)
 
 
-@bp.post(f"{PLACE}/progressions/<id>/resume", needs=SWITCH, refuses=(404,))
+@bp.post(f"{PLACE}/progressions/<uuid:release>/resume", needs=SWITCH, refuses=(404,))
 @bp.response(200, schemas.ReleaseRow)
-def resume_progressions(project_id: str, name: str, environment: str, id: str) -> ReleaseView:
+def resume_progressions(project_id: str, name: str, environment: str, release: UUID) -> ReleaseView:
     """Resume a release that is on hold, as Unleash’s clients do
 
     The waiting time of its step begins again.
     """
-    return _resume(project_id, name, environment, id)
+    return _resume(project_id, name, environment, release)
 
 
-def _resume(project_id: str, name: str, environment: str, id: str) -> ReleaseView:
-    found = _for_change(project_id, name, environment, id)
+def _resume(project_id: str, name: str, environment: str, release: UUID) -> ReleaseView:
+    found = _for_change(project_id, name, environment, release)
     acts.resume(current_actor, found)
     return views.one(found)
 
 
-def _for_change(project_id: str, name: str, environment: str, id: str) -> Located:
-    return service.get(current_actor, project_id, name, environment, id, for_change=True)
+def _for_change(project_id: str, name: str, environment: str, release: UUID) -> Located:
+    return service.get(current_actor, project_id, name, environment, release, for_change=True)

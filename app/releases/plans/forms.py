@@ -73,6 +73,6 @@ def form_data(template: ReleaseTemplate | None) -> Values:
 class StopForm(SchemaForm):
     """Why a release is stopped or put on hold."""
 
-    schema = schemas.Reason
+    schema = schemas.ReleaseReason
 
     reason = StringField("Reason", description="Goes into the event log.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from flask import Flask, flash, render_template
 from flask.typing import ResponseReturnValue
@@ -33,6 +34,9 @@ SWITCH = Permission.UPDATE_FEATURE_ENVIRONMENT
 FILTERS = {"text": "Text", "project": "Project", "environment": "Environment"}
 
 bp = PageBlueprint("release_pages", __name__)
+
+Place = tuple[str, str, str, UUID]
+"""The project, the feature, the environment and the release."""
 
 PLACE = "/projects/<key:project_id>/features/<key:name>/environments/<key:environment>/releases"
 
@@ -99,10 +103,10 @@ def _list(template: str, *, is_open: bool = True, **more: Any) -> ResponseReturn
     )
 
 
-@bp.get(f"{PLACE}/<id>", needs=Access.SIGNED_IN)
-def show(project_id: str, name: str, environment: str, id: str) -> ResponseReturnValue:
+@bp.get(f"{PLACE}/<uuid:release>", needs=Access.SIGNED_IN)
+def show(project_id: str, name: str, environment: str, release: UUID) -> ResponseReturnValue:
     """Show a release, with its steps."""
-    found = service.get(current_actor, project_id, name, environment, id)
+    found = service.get(current_actor, project_id, name, environment, release)
     return render_template(
         "releases/plans/show.html",
         **about(project_id, features.get(current_actor, project_id, name)),
@@ -112,43 +116,43 @@ def show(project_id: str, name: str, environment: str, id: str) -> ResponseRetur
     )
 
 
-@bp.post(f"{PLACE}/<id>/hold", needs=SWITCH)
-def hold(project_id: str, name: str, environment: str, id: str) -> Response:
+@bp.post(f"{PLACE}/<uuid:release>/hold", needs=SWITCH)
+def hold(project_id: str, name: str, environment: str, release: UUID) -> Response:
     """Put a release on hold, or add a reason to that."""
     return _act(
         StopForm(),
-        (project_id, name, environment, id),
+        (project_id, name, environment, release),
         lambda found, form: acts.hold(current_actor, found, form.values["reason"] or None),
         f"The release of {name} in {environment} is on hold.",
     )
 
 
-@bp.post(f"{PLACE}/<id>/resume", needs=SWITCH)
-def resume(project_id: str, name: str, environment: str, id: str) -> Response:
+@bp.post(f"{PLACE}/<uuid:release>/resume", needs=SWITCH)
+def resume(project_id: str, name: str, environment: str, release: UUID) -> Response:
     """Resume a release that is on hold."""
     return _act(
         ButtonForm(),
-        (project_id, name, environment, id),
+        (project_id, name, environment, release),
         lambda found, _: acts.resume(current_actor, found),
         "Resumed. The waiting time of the step begins again.",
     )
 
 
-@bp.post(f"{PLACE}/<id>/stop", needs=SWITCH)
-def stop(project_id: str, name: str, environment: str, id: str) -> Response:
+@bp.post(f"{PLACE}/<uuid:release>/stop", needs=SWITCH)
+def stop(project_id: str, name: str, environment: str, release: UUID) -> Response:
     """Stop a release."""
     return _act(
         StopForm(),
-        (project_id, name, environment, id),
+        (project_id, name, environment, release),
         lambda found, form: acts.stop(current_actor, found, form.values["reason"] or None),
         f"The release of {name} in {environment} was stopped.",
     )
 
 
-@bp.form(f"{PLACE}/<id>/next", needs=SWITCH)
-def start(project_id: str, name: str, environment: str, id: str) -> ResponseReturnValue:
+@bp.form(f"{PLACE}/<uuid:release>/next", needs=SWITCH)
+def start(project_id: str, name: str, environment: str, release: UUID) -> ResponseReturnValue:
     """Ask whether to start the next step now, and start it."""
-    place = project_id, name, environment, id
+    place = project_id, name, environment, release
     form = ReasonForm()
 
     def act() -> Response:
@@ -163,10 +167,10 @@ def start(project_id: str, name: str, environment: str, id: str) -> ResponseRetu
     return done or _sure("releases/plans/next.html", form, place)
 
 
-@bp.form(f"{PLACE}/<id>/leave", needs=SWITCH)
-def leave(project_id: str, name: str, environment: str, id: str) -> ResponseReturnValue:
+@bp.form(f"{PLACE}/<uuid:release>/leave", needs=SWITCH)
+def leave(project_id: str, name: str, environment: str, release: UUID) -> ResponseReturnValue:
     """Ask whether to leave a release, and leave it."""
-    place = project_id, name, environment, id
+    place = project_id, name, environment, release
     form = ReasonForm()
 
     def act() -> Response:
@@ -187,7 +191,7 @@ def back(project_id: str, name: str) -> Response:
 
 def _act(
     form: SchemaForm,
-    place: tuple[str, str, str, str],
+    place: Place,
     act: Callable[[Located, SchemaForm], None],
     done: str,
 ) -> Response:
@@ -201,7 +205,7 @@ def _act(
     return back(*place[:2])
 
 
-def _sure(template: str, form: SchemaForm, place: tuple[str, str, str, str]) -> Any:
+def _sure(template: str, form: SchemaForm, place: Place) -> Any:
     project_id, name, environment, _ = place
     view = views.one(service.get(current_actor, *place))
     return show_form(

@@ -8,12 +8,14 @@ from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
 from app.catalogue.features import service as features
+from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.catalogue.releases.models import ReleaseTemplate
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies import words
 from app.core.errors import DomainError
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.releases.plans import review, service
 from app.releases.plans.forms import StartForm
 from app.releases.plans.pages import back
@@ -41,8 +43,8 @@ Place = tuple[str, str, str]
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Start a release. Redirect to proposing it where that needs approvals."""
     place = project_id, name, environment
-    state = features.get(current_actor, project_id, name).state(environment)
-    if request.method == "GET" and state.environment.required_approvals:
+    view = features.get(current_actor, project_id, name)
+    if request.method == "GET" and view.state(environment).environment.required_approvals:
         at = {"project_id": project_id, "name": name, "environment": environment}
         return redirect_to("proposal_release_pages.new", **at)
 
@@ -55,20 +57,23 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         flash(f"Release in {environment} created. {says}", "ok")
         return back(project_id, name)
 
-    return page(place, save)
+    return page(place, save, view)
 
 
-@bp.post("/new-release/review", needs=SWITCH, writes=False)
+@bp.post("/new-release/review", needs=Access.SIGNED_IN, writes=False, keeps=NOTHING)
 def say(project_id: str, name: str, environment: str) -> Response:
     """What the form would do, for the script that shows it while people type."""
     place = project_id, name, environment
+    features.get(current_actor, project_id, name).state(environment)
     form, _ = _form(place)
     values = {"reviewed": _reviewed(form, place), "environment": environment}
     html = render_template("releases/plans/_review.html", form=form, **values)
     return jsonify(html=html)
 
 
-def page(place: Place, save: Callable[[StartForm], Response]) -> ResponseReturnValue:
+def page(
+    place: Place, save: Callable[[StartForm], Response], view: FeatureView
+) -> ResponseReturnValue:
     """Show or submit the form. ``save``: saves it, and returns the redirect."""
     project_id, name, environment = place
     form, chosen = _form(place)
@@ -76,7 +81,6 @@ def page(place: Place, save: Callable[[StartForm], Response]) -> ResponseReturnV
         form.take_steps(chosen)
     elif not form.take_step() and (done := submit(form, lambda: save(form))):
         return done
-    view = features.get(current_actor, project_id, name)
     state = view.state(environment)
     return show_form(
         "releases/plans/start.html",

@@ -4,7 +4,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from app.catalogue.releases.models import MAX_REASON, ReleaseState
 from app.releases.plans.service import ENDINGS, OFF
-from app.releases.templates.schemas import StepRow, Steps, TransitionCondition
+from app.releases.templates.schemas import MilestoneRow, Milestones, TransitionCondition
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     Key,
@@ -21,7 +21,9 @@ class ReleaseFields(Schema):
     template_id = SingleLine(
         high=36, metadata={"description": "The template whose steps it takes."}
     )
-    milestones = Steps(metadata={"description": "Its own steps, instead of those of the template."})
+    milestones = Milestones(
+        metadata={"description": "Its own steps, instead of those of the template."}
+    )
     start_at = Timestamp(
         allow_none=True, metadata={"description": "When the first step starts by itself."}
     )
@@ -59,7 +61,7 @@ class StartInput(NewRelease):
         return data | {"start": begins == "now"} | ({"start_at": at} if begins == "at" else {})
 
 
-class Reason(Schema):
+class ReleaseReason(Schema):
     reason = SingleLine(low=0, high=MAX_REASON, allow_none=True, load_default=None)
 
 
@@ -110,7 +112,7 @@ class ReviewedPerson(Schema):
     why = fields.String()
 
 
-class Review(Schema):
+class ReleaseReview(Schema):
     steps = fields.List(fields.Nested(ReviewedStep))
     people = fields.List(fields.Nested(ReviewedPerson))
     warnings = fields.List(fields.String())
@@ -142,7 +144,7 @@ class ReleaseRow(Schema):
     active_milestone_id = fields.Function(
         lambda view: view.step and view.step.id, metadata={"type": "string", "nullable": True}
     )
-    milestones = fields.List(fields.Nested(StepRow))
+    milestones = fields.List(fields.Nested(MilestoneRow))
     safeguards: fields.Constant[list[object]] = fields.Constant(
         [], metadata={"type": "array", "items": {"type": "object"}}
     )
@@ -173,7 +175,7 @@ class ReleaseRow(Schema):
 class ReviewedRelease(ReleaseRow):
     """A release with what its steps will mean."""
 
-    review = fields.Nested(Review)
+    review = fields.Nested(ReleaseReview)
 
 
 class ReleaseList(Schema):

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from typing import TypedDict, Unpack
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
@@ -60,7 +60,7 @@ def get(
     project_id: str,
     feature: str,
     environment: str,
-    id: str,
+    id: UUID | str,
     *,
     for_change: bool = False,
 ) -> Located:
@@ -71,7 +71,7 @@ def get(
         projects.require(actor, project_id)
         owner = features.find(project_id, feature)
     query = sa.select(Release).where(
-        Release.id == id, Release.feature_id == owner.id, Release.environment == environment
+        Release.id == str(id), Release.feature_id == owner.id, Release.environment == environment
     )
     release = db.session.scalar(locked(query) if for_change else query)
     if release is None:

@@ -235,6 +235,8 @@ def _kept(entry: Inputs) -> tuple[list[dict[str, Any]], bool]:
     """
     try:
         kept = json.loads(entry["kept"])
-        return schemas.StepStrategy(many=True).load(kept["strategies"]), kept["whole"] is True
+        return schemas.NewMilestoneStrategy(many=True).load(kept["strategies"]), kept[
+            "whole"
+        ] is True
     except (ValueError, TypeError, KeyError):  # of which ValidationError is one
         return [], True

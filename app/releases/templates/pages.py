@@ -1,5 +1,7 @@
 """The pages of templates: the list, the editor, and deleting one."""
 
+from uuid import UUID
+
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
@@ -52,26 +54,26 @@ def new() -> ResponseReturnValue:
     return show_form(EDITOR, form, view=None, can_change=bool(choices))
 
 
-@bp.form("/<id>", needs=Access.SIGNED_IN, keeps=NOTHING)
-def show(id: str) -> ResponseReturnValue:
+@bp.form("/<uuid:template>", needs=Access.SIGNED_IN, keeps=NOTHING)
+def show(template: UUID) -> ResponseReturnValue:
     """Show a template, as a form to those who can change it."""
-    template = service.get(current_actor, id, for_change=True)
-    can_change = current_actor.may(*service.permission(template.project_id))
-    form = TemplateForm(_segments(template.project_id), [], form_data(template))
-    if not form.take_step() and (saved := submit(form, lambda: [_save(form, template)])):
-        flash(f"Template {template.name} saved." if saved[0] else "Nothing changed.", "ok")
+    found = service.get(current_actor, template, for_change=True)
+    can_change = current_actor.may(*service.permission(found.project_id))
+    form = TemplateForm(_segments(found.project_id), [], form_data(found))
+    if not form.take_step() and (saved := submit(form, lambda: [_save(form, found)])):
+        flash(f"Template {found.name} saved." if saved[0] else "Nothing changed.", "ok")
         return redirect_to(".index")
-    [view] = service.views([template])
+    [view] = service.views([found])
     return show_form(EDITOR, form, view=view, can_change=can_change)
 
 
-@bp.post("/<id>/delete", needs=Access.SIGNED_IN, keeps=NOTHING)
-def remove(id: str) -> Response:
+@bp.post("/<uuid:template>/delete", needs=Access.SIGNED_IN, keeps=NOTHING)
+def remove(template: UUID) -> Response:
     """Delete a template. Releases that started from it go on."""
-    template = service.get(current_actor, id, for_change=True)
-    current_actor.require(*service.permission(template.project_id))
-    service.remove(current_actor, template)
-    flash(f"Template {template.name} deleted.", "ok")
+    found = service.get(current_actor, template, for_change=True)
+    current_actor.require(*service.permission(found.project_id))
+    service.remove(current_actor, found)
+    flash(f"Template {found.name} deleted.", "ok")
     return redirect_to(".index")
 
 

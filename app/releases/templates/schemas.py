@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+from marshmallow import fields, post_load, validate
 
 from app.catalogue.constraints.schemas import ConstraintRow
 from app.catalogue.releases.models import MAX_DESCRIPTION, MAX_NAME, MAX_STEPS, MAX_WAIT
@@ -30,8 +30,7 @@ class TransitionCondition(Schema):
     interval_minutes = WholeNumber(
         low=1,
         high=MAX_WAIT,
-        allow_none=True,
-        load_default=None,
+        required=True,
         metadata={"description": "How long the next step waits at least."},
     )
     manual = StrictBoolean(
@@ -39,13 +38,8 @@ class TransitionCondition(Schema):
         metadata={"description": "Someone starts the next step, once it has waited."},
     )
 
-    @validates_schema
-    def _check(self, data: dict[str, Any], **_: Any) -> None:
-        if data["interval_minutes"] is None and not data["manual"]:
-            raise ValidationError("This field is required.", "intervalMinutes")
 
-
-class StepStrategy(NewStrategy):
+class NewMilestoneStrategy(NewStrategy):
     """A strategy of a step; accepts what a read returns."""
 
     id = Ignored()
@@ -54,7 +48,7 @@ class StepStrategy(NewStrategy):
     summary = Ignored()
 
 
-class NewStep(Schema):
+class NewMilestone(Schema):
     """A step; accepts what a read returns."""
 
     name = SingleLine(high=MAX_NAME, required=True)
@@ -62,7 +56,7 @@ class NewStep(Schema):
         low=0, high=1_000, metadata={"description": "Its place. Default: the order of the list."}
     )
     strategies = StrictList(
-        fields.Nested(StepStrategy),
+        fields.Nested(NewMilestoneStrategy),
         required=True,
         validate=validate.Length(
             min=1,
@@ -89,13 +83,13 @@ class NewStep(Schema):
         return data | {"strategies": ordered}
 
 
-class Steps(StrictList):
+class Milestones(StrictList):
     """Steps in the order of their ``sortOrder``."""
 
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"minItems": 1, "maxItems": MAX_STEPS} | kwargs.pop("metadata", {})
         limits = validate.Length(min=1, max=MAX_STEPS, error=f"Send 1 to {MAX_STEPS} steps.")
-        super().__init__(fields.Nested(NewStep), validate=limits, metadata=metadata, **kwargs)
+        super().__init__(fields.Nested(NewMilestone), validate=limits, metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
         found = super()._deserialize(value, *args, **kwargs)
@@ -114,24 +108,24 @@ class _Fields(Schema):
     stopped = Ignored()
 
 
-class NewTemplate(_Fields):
+class NewReleaseTemplate(_Fields):
     """Accepts what a read returns, and what Unleash’s clients send."""
 
     name = SingleLine(high=MAX_NAME, required=True)
-    milestones = Steps(required=True)
+    milestones = Milestones(required=True)
 
 
-class TemplateInput(NewTemplate):
+class TemplateInput(NewReleaseTemplate):
     """What the form of a template sends."""
 
     project = Key(allow_none=True)  # type: ignore[assignment] # ignored where the address has it
 
 
-class TemplateChanges(_Fields):
+class ReleaseTemplateChanges(_Fields):
     """Accepts what a read returns."""
 
     name = SingleLine(high=MAX_NAME)
-    milestones = Steps()
+    milestones = Milestones()
 
 
 class TemplateQuery(PageQuery):
@@ -146,7 +140,7 @@ class ProjectTemplateQuery(Schema):
     )
 
 
-class StepStrategyRow(Schema):
+class MilestoneStrategyRow(Schema):
     id = fields.String()
     milestone_id = fields.String()
     name = fields.String()
@@ -167,19 +161,19 @@ class TransitionRow(Schema):
     manual = fields.Boolean()
 
 
-class StepRow(Schema):
+class MilestoneRow(Schema):
     id = fields.String()
     name = fields.String()
     sort_order = fields.Integer()
     release_plan_definition_id = fields.String()
-    strategies = fields.List(fields.Nested(StepStrategyRow))
+    strategies = fields.List(fields.Nested(MilestoneStrategyRow))
     transition_condition = fields.Nested(TransitionRow, allow_none=True)
     started_at = Timestamp(allow_none=True)
     progression_executed_at = Timestamp(allow_none=True)
     paused_at = Timestamp(allow_none=True)
 
 
-class TemplateRow(Schema):
+class ReleaseTemplateRow(Schema):
     volatile = frozenset({"usedBy", "stopped"})
     extended = frozenset({"usedBy", "stopped"})
 
@@ -197,7 +191,7 @@ class TemplateRow(Schema):
         metadata={"type": "integer", "description": "0: it came with Flagstaff."},
     )
     created_at = Timestamp(attribute="template.created_at")
-    milestones = fields.List(fields.Nested(StepRow))
+    milestones = fields.List(fields.Nested(MilestoneRow))
     used_by = fields.Integer(
         attribute="uses.started", metadata={"description": "How many releases started from it."}
     )

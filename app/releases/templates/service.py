@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypedDict, Unpack
+from uuid import UUID
 
 import sqlalchemy as sa
 
@@ -87,14 +88,14 @@ def permission(project_id: str | None) -> tuple[Permission, str | None]:
 
 
 def get(
-    actor: Actor, id: str, *, project_id: str | None = None, for_change: bool = False
+    actor: Actor, id: UUID | str, *, project_id: str | None = None, for_change: bool = False
 ) -> ReleaseTemplate:
     """The template. ``project_id``: the one whose it must be. ``for_change``: locked."""
-    query = queries.templates(actor).where(ReleaseTemplate.id == id)
+    query = queries.templates(actor).where(ReleaseTemplate.id == str(id))
     if project_id is not None:
         projects.require(actor, project_id)
         query = query.where(ReleaseTemplate.project_id == project_id)
-    found = one_or_none(query, "release template", id, actor.id, for_change=for_change)
+    found = one_or_none(query, "release template", str(id), actor.id, for_change=for_change)
     if found is None:
         raise unknown(id)
     return found
@@ -104,7 +105,7 @@ def exists(id: str | None) -> bool:
     return db.session.scalar(sa.select(sa.exists().where(ReleaseTemplate.id == id))) or False
 
 
-def unknown(id: str) -> NotFound:
+def unknown(id: UUID | str) -> NotFound:
     return NotFound(f"There is no release template with the id {id} here.")
 
 

@@ -18,7 +18,7 @@ FEATURE_NAME = "{{featureName}}"
 class Transition(TypedDict):
     """When the next step can start. ``manual``: someone starts it, after that time."""
 
-    interval_minutes: int | None
+    interval_minutes: int
     manual: bool
 
 
@@ -71,10 +71,9 @@ def stored(
 
 def waiting(transition: Transition | None) -> tuple[int | None, bool]:
     """How long the next step waits at least, in seconds, and whether someone starts it."""
-    minutes = transition["interval_minutes"] if transition else None
-    if transition is None or minutes is None:
+    if transition is None:
         return None, True
-    return minutes * 60, transition["manual"]
+    return transition["interval_minutes"] * 60, transition["manual"]
 
 
 def of_feature(steps: Sequence[Step], feature: str) -> list[NewStep]:
@@ -83,10 +82,9 @@ def of_feature(steps: Sequence[Step], feature: str) -> list[NewStep]:
         NewStep(
             name=step["name"],
             strategies=[_named(fields(each), feature) for each in step["strategies"]],
-            transition_condition=Transition(
-                interval_minutes=None if step["seconds"] is None else step["seconds"] // 60,
-                manual=step["by_hand"],
-            ),
+            transition_condition=None
+            if step["seconds"] is None
+            else Transition(interval_minutes=step["seconds"] // 60, manual=step["by_hand"]),
         )
         for step in steps
     ]

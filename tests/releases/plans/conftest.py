@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -79,5 +78,5 @@ class Releases:
 
 
 @pytest.fixture
-def releases(app: Flask, admin: ApiClient, feature: None) -> Releases:  # noqa: ARG001 - made first
+def releases(app: Flask, admin: ApiClient, feature: None) -> Releases:
     return Releases(app, admin)

@@ -67,9 +67,7 @@ def test_no_one_starts_one_directly(desk: Desk) -> None:
     assert shares(desk) is None
 
 
-def test_the_steps_of_an_approved_release_need_no_further_approval(
-    app: Flask, desk: Desk
-) -> None:
+def test_the_steps_of_an_approved_release_need_no_further_approval(app: Flask, desk: Desk) -> None:
     release = applied(desk, proposal())
     assert (release["state"], shares(desk)) == ("running", ["5"])
     for hours, share in ((1, "25"), (2, "50"), (3, "100")):
@@ -82,9 +80,7 @@ def test_the_request_takes_the_steps_that_its_template_had(app: Flask, desk: Des
     template = desk.admin.ok("POST", "/release-plan-templates", body)
     change = {**proposal(), "payload": {"templateId": template["id"]}}
     number = desk.approved(change)
-    desk.admin.ok(
-        "PUT", f"/release-plan-templates/{template['id']}", {"milestones": [step(100)]}
-    )
+    desk.admin.ok("PUT", f"/release-plan-templates/{template['id']}", {"milestones": [step(100)]})
     desk.admin.ok("DELETE", f"/release-plan-templates/{template['id']}")
     desk.to("Applied", number)
     assert shares(desk) == ["5"]
@@ -203,14 +199,10 @@ def test_a_time_that_passed_before_it_was_applied_is_refused(desk: Desk) -> None
     with clock.at(utcnow() + timedelta(days=365 * 175)):
         answer = desk.ask("Applied", number)
     assert answer.status_code == 400
-    assert problems_of(answer) == {
-        "/0/payload/startAt": "Choose a time that is still to come."
-    }
+    assert problems_of(answer) == {"/0/payload/startAt": "Choose a time that is still to come."}
 
 
-def test_an_admin_who_gives_a_reason_starts_it_for_all_of_its_steps(
-    app: Flask, desk: Desk
-) -> None:
+def test_an_admin_who_gives_a_reason_starts_it_for_all_of_its_steps(app: Flask, desk: Desk) -> None:
     body = {"milestones": STEPS, "start": True}
     assert desk.admin.post(PLANS, body, headers=REASON).status_code == 201
     later(app, hours=1)

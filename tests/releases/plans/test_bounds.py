@@ -63,9 +63,7 @@ UNKNOWN = "6c3f7f52-0000-0000-0000-000000000000"
         ),
     ],
 )
-def test_a_release_that_cannot_be(
-    admin: ApiClient, body: Any, path: str, message: str
-) -> None:
+def test_a_release_that_cannot_be(admin: ApiClient, body: Any, path: str, message: str) -> None:
     assert problems_of(admin.post(PLANS, body)) == {path: message}
     assert admin.ok("GET", PLANS) == []
 
@@ -96,9 +94,7 @@ def test_a_step_on_hold_does_not_start(releases: Releases) -> None:
     _, second, *_ = releases.create()["milestones"]
     releases.act("hold")
     refusal = releases.act(f"milestones/{second['id']}/start", 409)
-    assert refusal["message"] == (
-        "The release of base in production is on hold. Resume it first."
-    )
+    assert refusal["message"] == ("The release of base in production is on hold. Resume it first.")
 
 
 def test_a_dry_run_says_what_each_step_will_mean_and_changes_nothing(

@@ -53,9 +53,7 @@ def test_no_one_edits_them(releases: Releases, admin: ApiClient, subtests: Any) 
     assert releases.rollouts() == ["5"]
 
 
-def test_before_it_starts_they_belong_to_the_feature(
-    releases: Releases, admin: ApiClient
-) -> None:
+def test_before_it_starts_they_belong_to_the_feature(releases: Releases, admin: ApiClient) -> None:
     releases.create(start=False)
     admin.ok("POST", f"{PLACE}/strategies", rollout(10))
 
@@ -106,9 +104,7 @@ def test_a_draft_of_an_archived_feature_says_why_it_did_not_start(
     assert found["reason"] == "base is archived. Revive it before you change it."
 
 
-def test_a_segment_that_was_removed_holds_the_release(
-    releases: Releases, admin: ApiClient
-) -> None:
+def test_a_segment_that_was_removed_holds_the_release(releases: Releases, admin: ApiClient) -> None:
     staff = segment(admin)
     releases.create(step(5), {**step(25), "strategies": [rollout(25, segments=[staff])]})
     admin.ok("DELETE", f"/segments/{staff}")

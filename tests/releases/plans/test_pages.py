@@ -1,14 +1,8 @@
 """The pages of releases, all without scripts."""
 
-from datetime import timedelta
-
 import pytest
-from flask import Flask
 
-from app.core import clock
-from app.core.clock import utcnow
-from app.releases.plans.running import start_due
-from tests.releases.plans.conftest import PLACE, PLANS, STEPS, Releases
+from tests.releases.plans.conftest import PLANS, Releases
 from tests.support.browser import Browser
 from tests.support.clients import ApiClient
 
@@ -59,9 +53,7 @@ def test_steps_are_added_removed_and_checked(browser: Browser, admin: ApiClient)
     assert (names, found["isAutomatic"]) == (["50%", "Everyone"], False)
 
 
-def test_people_hold_resume_start_and_stop_it(
-    browser: Browser, releases: Releases
-) -> None:
+def test_people_hold_resume_start_and_stop_it(browser: Browser, releases: Releases) -> None:
     releases.create()
     page = browser.get(PAGE)
     assert page.has("Step 1 of 4: on for 5% of users.")
@@ -74,9 +66,7 @@ def test_people_hold_resume_start_and_stop_it(
     assert sure.has("Start step 2 now?")
     page = browser.follow(browser.submit(sure))
     assert page.messages == ["Step 25% started in production."]
-    page = browser.follow(
-        browser.submit(page, {"reason": "Empty results"}, form="/stop")
-    )
+    page = browser.follow(browser.submit(page, {"reason": "Empty results"}, form="/stop"))
     assert page.has("Stopped at step 2 of 4: off for everyone.")
     assert page.has("Stopped by boss: “Empty results”")
     assert releases.rollouts() is None
