@@ -94,15 +94,10 @@ FULLER: dict[tuple[str, str], Any] = {
     ("PUT", f"{STRATEGIES}/{{first}}"): STRATEGY,
     ("POST", DEFAULT): STRATEGY,
     ("POST", f"{fields.PLACE}/release-plans"): RELEASE,
-    **dict.fromkeys(
-        (
-            ("POST", "/release-plan-templates"),
-            ("PUT", "/release-plan-templates/{template}"),
-            ("POST", f"{SHOP}/release-templates"),
-            ("PUT", f"{SHOP}/release-templates/{{template}}"),
-        ),
-        TEMPLATE,
-    ),
+    ("POST", "/release-plan-templates"): TEMPLATE,
+    ("PUT", "/release-plan-templates/{template}"): TEMPLATE,
+    ("POST", f"{SHOP}/release-templates"): TEMPLATE,
+    ("PUT", f"{SHOP}/release-templates/{{template}}"): TEMPLATE,
     ("PUT", f"{fields.PLACE}/variants"): [
         VARIANT | {"overrides": [{"contextName": "userId", "values": ["1"]}]}
     ],

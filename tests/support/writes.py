@@ -347,10 +347,6 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     saved = root.ok("POST", "/user/filters", SAVED)
     planned, done = (_imported(root, name) for name in ("planned", "done"))
     imports.finish(root, done)
-    release = root.ok("POST", f"{WALKING}/release-plans", RELEASE)
-    held = root.ok("POST", f"{RESTING}/release-plans", RELEASE)["id"]
-    root.ok("POST", f"{RESTING}/release-plans/{held}/hold", {})
-    template = root.ok("POST", OWN_TEMPLATES, {"name": "Old", "milestones": STEPS})
     person = people.person("grace")
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
@@ -381,13 +377,20 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "link": root.ok("GET", f"{FEATURES}/b")["links"][0]["id"],
         "segment": segment["id"],
         "second": second,
-        "release": release["id"],
-        "first_step": release["milestones"][0]["id"],
-        "second_step": release["milestones"][1]["id"],
-        "held": held,
-        "template": template["id"],
+        **_releases(root),
         **_change_requests(root, admin),
     }
+
+
+def _releases(root: ApiClient) -> World:
+    """One under way, one on hold, and a template."""
+    release = root.ok("POST", f"{WALKING}/release-plans", RELEASE)
+    held = root.ok("POST", f"{RESTING}/release-plans", RELEASE)["id"]
+    root.ok("POST", f"{RESTING}/release-plans/{held}/hold", {})
+    template = root.ok("POST", OWN_TEMPLATES, {"name": "Old", "milestones": STEPS})
+    first, second, _ = (step["id"] for step in release["milestones"])
+    found = {"release": release["id"], "first_step": first, "second_step": second}
+    return {**found, "held": held, "template": template["id"]}
 
 
 def _report() -> Report:

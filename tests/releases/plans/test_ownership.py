@@ -64,29 +64,29 @@ def test_other_environments_are_free(releases: Releases, admin: ApiClient) -> No
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "reason"),
+    ("act", "reason"),
     [
-        ("POST", f"{PLACE}/off", None, "The feature was switched off"),
+        (("POST", f"{PLACE}/off"), "The feature was switched off"),
         (
-            "POST",
-            "/projects/default/bulk_features/environments/production/off",
-            {"features": ["base"]},
+            (
+                "POST",
+                "/projects/default/bulk_features/environments/production/off",
+                {"features": ["base"]},
+            ),
             "The feature was switched off",
         ),
-        ("DELETE", f"{FEATURES}/base", None, "The feature was archived"),
+        (("DELETE", f"{FEATURES}/base"), "The feature was archived"),
         (
-            "PUT",
-            "/projects/default/environments",
-            {"environments": ["development"]},
+            ("PUT", "/projects/default/environments", {"environments": ["development"]}),
             "Project default no longer uses production",
         ),
     ],
 )
 def test_what_takes_the_feature_from_everyone_stops_it(
-    releases: Releases, admin: ApiClient, method: str, path: str, body: Any, reason: str
+    releases: Releases, admin: ApiClient, act: tuple[Any, ...], reason: str
 ) -> None:
     releases.create()
-    admin.ok(method, path, body)
+    admin.ok(*act)
     found = releases.wait(days=1)
     assert (found["state"], found["reason"]) == ("stopped", reason)
     [event] = admin.ok("GET", "/events?type=release-plan-stopped")["events"]
