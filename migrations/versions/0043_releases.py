@@ -92,8 +92,10 @@ def upgrade() -> None:
         sa.Column("created_by", sa.String(255), nullable=False),
         sa.Column("created_by_id", sa.Integer),
         sa.Column("started_by", sa.String(255)),
+        sa.Column("started_by_id", sa.Integer),
         sa.Column("ended_at", sa.DateTime),
         sa.Column("ended_by", sa.String(255)),
+        sa.Column("ended_by_id", sa.Integer),
         sa.Column("reason", sa.Text),
         sa.CheckConstraint(
             f"state IN ({', '.join(map(repr, STATES))})", name=op.f("ck_releases_releasestate")
@@ -116,8 +118,11 @@ def upgrade() -> None:
             ["change_requests.id"],
             name=op.f("fk_releases_request_id_change_requests"),
         ),
-        sa.ForeignKeyConstraint(
-            ["created_by_id"], ["accounts.id"], name=op.f("fk_releases_created_by_id_accounts")
+        *(
+            sa.ForeignKeyConstraint(
+                [column], ["accounts.id"], name=op.f(f"fk_releases_{column}_accounts")
+            )
+            for column in ("created_by_id", "started_by_id", "ended_by_id")
         ),
     )
     for columns in (

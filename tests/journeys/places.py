@@ -32,6 +32,7 @@ class Place:
     has_own_window: bool = False
 
 
+CATALOGUE = "/projects/catalogue/features"
 KIM = "context.userId=1042&context.plan=plus"
 SOON = (datetime.now(UTC) + timedelta(days=9)).isoformat()
 PLACES: dict[str, Place] = {}
@@ -138,6 +139,26 @@ for name, path, heading in (
     ("strategy-type-new", "/new-strategy-type", "New strategy type"),
     ("strategy-type", "/strategy-types/near-store", "Strategy type near-store"),
     ("applications-none-match", "/applications?query=nothing-like-it", "Applications"),
+    ("releases", "/releases", "Releases"),
+    ("releases-none-match", "/releases?text=nothing-like-it", "Releases"),
+    ("releases-ended", "/releases/ended", "Releases"),
+    ("release-templates", "/releases/templates", "Releases"),
+    ("release-template-new", "/releases/templates/new", "New template"),
+    ("release-running", f"{CATALOGUE}/catalogue.search-synonyms", "catalogue.search-synonyms"),
+    ("release-held", f"{CATALOGUE}/catalogue.size-advice", "catalogue.size-advice"),
+    ("release-waiting", f"{CATALOGUE}/catalogue.video-previews", "catalogue.video-previews"),
+    ("release-stopped", f"{CATALOGUE}/catalogue.typo-tolerance", "catalogue.typo-tolerance"),
+    ("release-done", f"{CATALOGUE}/catalogue.gift-filter", "catalogue.gift-filter"),
+    (
+        "release-start",
+        f"{CATALOGUE}/catalogue.gift-filter/environments/staging/new-release",
+        "Start a release in staging",
+    ),
+    (
+        "release-propose",
+        f"{CHECKOUT}/features/checkout.basket.ab-test/environments/production/propose/release",
+        "Propose a release in production",
+    ),
     ("segments", "/segments", "Segments"),
     ("segments-none-match", "/segments?text=nothing-like-it", "Segments"),
     ("segment-new", "/new-segment", "New segment"),

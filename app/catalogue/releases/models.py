@@ -52,6 +52,7 @@ class Step(TypedDict):
     target: NotRequired[str | None]
     started_at: NotRequired[str]
     started_by: NotRequired[str]
+    started_by_id: NotRequired[int | None]
     is_automatic: NotRequired[bool]
     batch: NotRequired[str]
     ended_at: NotRequired[str]
@@ -63,6 +64,7 @@ class Hold(TypedDict):
 
     since: str
     by: str
+    by_id: int | None
     reason: str | None
     until: NotRequired[str]
 
@@ -144,8 +146,10 @@ class Release(Model):
     created_by: Mapped[str] = mapped_column(String(255))
     created_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     started_by: Mapped[str | None] = mapped_column(String(255))
+    started_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     ended_at: Mapped[datetime | None]
     ended_by: Mapped[str | None] = mapped_column(String(255))
+    ended_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     reason: Mapped[str | None] = mapped_column(Text)
     """Why it was stopped."""
 

@@ -85,7 +85,8 @@ def close(actor: Actor, release: Release, state: ReleaseState) -> None:
     now = utcnow()
     if hold := release.hold:
         release.holds = [*release.holds[:-1], {**hold, "until": in_text(now)}]
-    release.state, release.ended_at, release.ended_by = state, now, actor.username
+    release.state, release.ended_at = state, now
+    release.ended_by, release.ended_by_id = actor.username, actor.id
     release.next_at, release.is_automatic = None, False
     db.session.flush()
 

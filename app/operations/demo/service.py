@@ -40,6 +40,7 @@ from app.operations.demo.people import (
     schedule_service_accounts,
 )
 from app.operations.demo.projects import ProjectHistory
+from app.operations.demo.releases import Releases
 from app.operations.demo.usage import Applications
 from app.operations.upkeep.progress import Progress
 from app.portal.saved_filters import service as saved_filters
@@ -68,6 +69,7 @@ def fill(inactivity: timedelta, progress: Progress) -> Filled:
     for number, plan in enumerate(data.PLANS):
         ProjectHistory(diary, plan, number, service_accounts).schedule()
     ChangeRequests(diary).schedule()
+    Releases(diary).schedule()
     applications = Applications(diary)
     applications.schedule()
     diary.perform(progress)

@@ -81,7 +81,12 @@ def hold(actor: Actor, found: Located, reason: str | None = None) -> None:
         raise Conflict(f"The release of {found.feature} has not started. There is nothing to hold.")
     release.holds = [
         *release.holds,
-        {"since": in_text(utcnow()), "by": actor.username, "reason": reason},
+        {
+            "since": in_text(utcnow()),
+            "by": actor.username,
+            "by_id": actor.id,
+            "reason": reason,
+        },
     ]
     release.state, release.next_at, release.is_automatic = ReleaseState.HELD, None, False
     db.session.flush()
@@ -194,7 +199,7 @@ def _start(
         if warrants.is_bypass(actor, release):
             warrants.grant(by, found, None)
         giving.remember(release)
-        release.started_by = actor.username
+        release.started_by, release.started_by_id = actor.username, actor.id
     since = len(events.recorded())
     ownership.move(release)
     step, steps = release.steps[place], release.steps
@@ -213,6 +218,7 @@ def _start(
     started = {
         "started_at": in_text(now),
         "started_by": actor.username,
+        "started_by_id": actor.id,
         "is_automatic": is_automatic,
         "batch": by.batch_id,
     }

@@ -1,6 +1,6 @@
 """Releases for readers: each step with what it is now, and when it started or can start."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
+from app.accounts import service as accounts
 from app.catalogue.releases.models import Release, ReleaseState, Step
 from app.catalogue.releases.queries import Located
 from app.catalogue.segments.models import Segment
@@ -73,7 +74,10 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseView:
-    """``waits``: whether someone can start the next step now, which doesn’t start by itself."""
+    """``waits``: whether someone can start the next step now, which doesn’t start by itself.
+
+    ``names``: of the accounts that it names, by their ids.
+    """
 
     release: Release
     feature: str
@@ -81,6 +85,31 @@ class ReleaseView:
     steps: list[StepView]
     waits: bool
     clock_went_back: bool
+    names: Mapping[int, str]
+
+    @property
+    def creator(self) -> str:
+        return self.name(self.release.created_by_id, self.release.created_by)
+
+    @property
+    def starter(self) -> str | None:
+        by = self.release.started_by
+        return by and self.name(self.release.started_by_id, by)
+
+    @property
+    def ender(self) -> str | None:
+        by = self.release.ended_by
+        return by and self.name(self.release.ended_by_id, by)
+
+    @property
+    def holder(self) -> str | None:
+        """Who put it on hold."""
+        hold = self.release.hold
+        return hold and self.name(hold["by_id"], hold["by"])
+
+    def name(self, id: int | None, recorded: str) -> str:
+        """The name of an account; as it was recorded, if it has none."""
+        return self.names.get(id or 0, recorded)
 
     @property
     def located(self) -> Located:
@@ -149,8 +178,9 @@ class ReleaseView:
 
 
 def of(found: Sequence[Located]) -> list[ReleaseView]:
-    segments = _segments(each.release for each in found)
-    return [_view(each, segments) for each in found]
+    releases = [each.release for each in found]
+    segments, names = _segments(releases), accounts.names(set(_account_ids(releases)))
+    return [_view(each, segments, names) for each in found]
 
 
 def one(found: Located) -> ReleaseView:
@@ -158,16 +188,33 @@ def one(found: Located) -> ReleaseView:
     return view
 
 
-def _view(found: Located, segments: Mapping[int, Segment]) -> ReleaseView:
+def _account_ids(releases: Iterable[Release]) -> Iterator[int]:
+    """Ids of the accounts that created, started, held or ended releases, or started steps."""
+    for release in releases:
+        found = [release.created_by_id, release.started_by_id, release.ended_by_id]
+        found += [step.get("started_by_id") for step in release.steps]
+        found += [hold["by_id"] for hold in release.holds]
+        yield from (id for id in found if id is not None)
+
+
+def _view(found: Located, segments: Mapping[int, Segment], names: Mapping[int, str]) -> ReleaseView:
     release, now = found.release, utcnow()
     is_ready = release.next_at is None or release.next_at <= now
     waits = release.state is ReleaseState.RUNNING and not release.is_automatic and is_ready
     began = release.step and from_text(release.step["started_at"])
     is_behind = release.ended_at is None and began is not None and began > now
-    return ReleaseView(*found, _steps(release, segments), waits=waits, clock_went_back=is_behind)
+    return ReleaseView(
+        *found,
+        _steps(release, segments, names),
+        waits=waits,
+        clock_went_back=is_behind,
+        names=names,
+    )
 
 
-def _steps(release: Release, segments: Mapping[int, Segment]) -> list[StepView]:
+def _steps(
+    release: Release, segments: Mapping[int, Segment], names: Mapping[int, str]
+) -> list[StepView]:
     due, steps = _due(release), release.steps
     return [
         StepView(
@@ -180,7 +227,7 @@ def _steps(release: Release, segments: Mapping[int, Segment]) -> list[StepView]:
             wait=_wait(step) if place < len(steps) - 1 else None,
             waited=_wait(steps[place - 1]) if place else None,
             started_at=_time(step.get("started_at")),
-            started_by=step.get("started_by"),
+            started_by=names.get(step.get("started_by_id") or 0, step.get("started_by")),
             is_automatic=step.get("is_automatic", False),
             ended_at=_time(step.get("ended_at")),
             due_at=due.get(place),
