@@ -18,6 +18,7 @@ from werkzeug.test import TestResponse
 
 from app.core import clock
 from app.releases.change_requests import applying
+from app.releases.plans.running import start_due
 from tests.support.change_requests import LIST, PROJECT, rollout, switching
 from tests.support.clients import REASON, ApiClient
 from tests.support.instances import reset_database
@@ -37,6 +38,9 @@ feature = st.sampled_from(FEATURES)
 which = st.integers(0, 3)
 percent = st.integers(0, 100)
 seconds = st.sampled_from([1, 30, 90])
+WAIT = timedelta(minutes=1)
+ACTS = ("hold", "resume", "stop", "next", "leave")
+EMPTY: dict[str, Any] = {"variants": [], "impressionData": False}
 ELSEWHERE = ("on", "off", "strategies", "variants", "default")
 DIRECT = (
     *ELSEWHERE,
@@ -72,6 +76,8 @@ class Office(RuleBasedStateMachine):
         self.admin = self.clients["boss"]
         self.members, self.gone, self.admins = {"boss"}, set[str](), {"ada", "boss"}
         self.given: dict[int, dict[str, Any]] = {}
+        self.plans: dict[tuple[str, str], list[Any]] = {}
+        self.began: dict[tuple[str, str], datetime] = {}
         self.admin.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
         for name, role in (("kim", 5), ("finn", 5), ("sofia", 4)):
             self.admin.ok("POST", f"{PROJECT}/access", {"id": self.ids[name], "roleId": role})
@@ -96,6 +102,7 @@ class Office(RuleBasedStateMachine):
         self.ask_for("boss", "development", 1, reasoned=False)
         self.required, self.used = self.needed(), self.environments()
         self.seen, self.delivered = self.newest(), self.delivery()
+        self.carry_a_release_through("tips", 30, "development")
 
     # What people do with change requests
 
@@ -129,6 +136,39 @@ class Office(RuleBasedStateMachine):
     def propose_about_a_parent(self, who: str, way: str) -> None:
         self.propose(who, {"feature": "card", "action": way, "payload": {"feature": "tips"}})
 
+    @rule(who=person, name=feature, share=st.integers(2, 90), where=environment)
+    def propose_a_release(self, who: str, name: str, share: int, where: str) -> None:
+        payload = self.plan(share)
+        self.propose(who, {"feature": name, "action": "addReleasePlan", "payload": payload}, where)
+
+    @rule(name=feature, share=st.integers(2, 90), where=environment)
+    def carry_a_release_through(self, name: str, share: int, where: str) -> None:
+        """Chance alone seldom does all of this in a row."""
+        self.propose_a_release("kim", name, share, where)
+        self.carry_through()
+
+    @rule(place=which)
+    def carry_a_step_through(self, place: int) -> None:
+        self.propose_a_step("kim", place)
+        self.carry_through()
+
+    def carry_through(self) -> None:
+        """Kim sends what they proposed; others approve all there is, and Kim applies it."""
+        self.send_draft("kim")
+        for place in range(len(self.opened())):
+            for who in ("finn", "sofia", "boss"):
+                self.approve(who, place)
+        for place in range(len(self.opened())):
+            self.take("kim", place, "Applied")
+
+    @rule(who=person, place=which)
+    def propose_a_step(self, who: str, place: int) -> None:
+        for name, where, release in self.one_release(place):
+            step = release["milestones"][-1]["id"]
+            payload = {"planId": release["id"], "milestoneId": step}
+            change = {"feature": name, "action": "startMilestone", "payload": payload}
+            self.propose(who, change, where)
+
     @rule(who=person, values=st.lists(st.sampled_from("123"), min_size=1, unique=True))
     def propose_about_the_segment(self, who: str, values: list[str]) -> None:
         changed = {"id": self.segment, "constraints": [SELLS | {"values": values}]}
@@ -144,7 +184,7 @@ class Office(RuleBasedStateMachine):
     def approve(self, who: str, place: int) -> None:
         for found in self.one(place):
             if self.decide(who, found.id, "Approved") == 200 and found.state != "Scheduled":
-                self.given.setdefault(found.id, {})[who] = self.outcome(found.id)
+                self.given.setdefault(found.id, {})[who] = self.whole_outcome(found.id)
 
     @rule(who=person, place=which)
     def withdraw_approval(self, who: str, place: int) -> None:
@@ -246,13 +286,31 @@ class Office(RuleBasedStateMachine):
         headers = REASON if reasoned else {}
         self.ask(who, *self.direct(name, way, "development"), headers=headers)
 
-    @rule(passed=st.sampled_from([2, 40, 120, -40]))
+    @rule(who=person, name=feature, share=st.integers(2, 90), where=environment)
+    def start_a_release(self, who: str, name: str, share: int, where: str) -> None:
+        path = f"{PROJECT}/features/{name}/environments/{where}/release-plans"
+        self.ask(who, "POST", path, self.plan(share) | {"start": True})
+
+    @rule(who=person, place=which, act=st.sampled_from(ACTS))
+    def act_on_a_release(self, who: str, place: int, act: str) -> None:
+        for name, where, release in self.one_release(place):
+            path = f"{PROJECT}/features/{name}/environments/{where}/release-plans/{release['id']}"
+            waiting = [step for step in release["milestones"] if not step["startedAt"]]
+            if act == "leave":
+                self.ask(who, "DELETE", path)
+            elif act == "next":
+                self.ask(who, "POST", f"{path}/milestones/{waiting[0]['id']}/start")
+            else:
+                self.ask(who, "POST", f"{path}/{act}", {} if act != "resume" else None)
+
+    @rule(passed=st.sampled_from([2, 40, 120, 120, -40]))
     def wait(self, passed: int) -> None:
         """The clock may also be set back."""
         self.now += timedelta(seconds=passed)
         with self.app.app_context(), clock.at(self.now):
             applying.apply_due()
             applying.check_outcomes()
+            start_due()
 
     # What must hold
 
@@ -267,18 +325,20 @@ class Office(RuleBasedStateMachine):
         for event in applied:
             number, author = event["data"]["id"], event["data"]["createdBy"]
             where, body = event["data"]["environment"], self.read(number)
-            outcome = self.outcome(number)
+            outcome, whole = self.outcome(number), self.whole_outcome(number)
             agreed = {
                 name
                 for name, seen in self.given.get(number, {}).items()
-                if seen == outcome and name != author and self.counts(name)
+                if seen == whole and name != author and self.counts(name)
             }
             approvers = set(event["data"]["approvedBy"])
             assert approvers <= agreed, (event, self.given.get(number), outcome)
             assert len(approvers) >= required[where], event
             led_to[where] |= outcome
+            self.note_plans(where, body["outcomes"])
             for change in body["projectChanges"]:
                 required[where] = change["payload"]["requiredApprovals"]
+        stopped = self.follow_releases(events, led_to)
         now, rules, used = self.delivery(), self.needed(), self.environments()
         bypassed = {
             event["data"]["environment"]
@@ -291,8 +351,43 @@ class Office(RuleBasedStateMachine):
             if self.required[where]:
                 before, after, meant = self.delivered[where], now[where], led_to[where]
                 for name in before.keys() | after.keys() | meant.keys():
+                    if (where, name) in stopped and after.get(name) is None:
+                        continue  # which needs no approval
                     assert after.get(name) == meant.get(name, before.get(name)), (name, events)
         self.seen, self.delivered, self.required, self.used = self.newest(), now, rules, used
+
+    def note_plans(self, where: str, outcomes: list[dict[str, Any]]) -> None:
+        """Note who gets a feature at each step of the releases that a request starts."""
+        for row in outcomes:
+            if plan := (row["after"] or {}).get("release"):
+                self.plans[where, row["feature"]] = [
+                    comparable({**EMPTY, **step}) for step in plan["steps"]
+                ]
+
+    def follow_releases(
+        self, events: list[dict[str, Any]], led_to: dict[str, dict[str, Any]]
+    ) -> set[tuple[str, str]]:
+        """Add what steps of approved releases lead to. Return where a release was stopped."""
+        stopped = set()
+        applied = {e["batchId"] for e in events if e["type"] == "change-request-applied"}
+        for event in events:
+            name, where = event["featureName"], (event["data"] or {}).get("environment", "")
+            place = where, name
+            if event["type"] == "release-plan-stopped":
+                stopped.add(place)
+            elif event["type"] == "release-plan-added" and event["batchId"] not in applied:
+                self.plans.pop(place, None)  # no one approved this one
+            elif event["type"] == "release-plan-progressions-resumed":
+                self.began[place] = at(event)
+            elif event["type"] == "release-plan-milestone-started":
+                is_alone = event["batchId"] not in applied and place in self.plans
+                if is_alone and self.required[where]:
+                    assert at(event) - self.began[place] >= WAIT, event
+                    step = self.plans[place][event["data"]["milestone"]["number"] - 1]
+                    before = led_to[where].get(name, self.delivered[where].get(name))
+                    led_to[where][name] = [step[0], *(before or step)[1:]]
+                self.began[place] = at(event)
+        return stopped
 
     def teardown(self) -> None:
         """The event log alone leads to the features and the requests that there are."""
@@ -398,10 +493,33 @@ class Office(RuleBasedStateMachine):
 
     def one(self, place: int) -> list[Request]:
         """One of those that are open and sent, if there is any."""
-        found = [
+        found = self.opened()
+        return [found[place % len(found)]] if found else []
+
+    def opened(self) -> list[Request]:
+        return [
             Request(each["id"], each["state"])
             for each in self.listed("boss")
             if each["state"] in {"In review", "Approved", "Scheduled"}
+        ]
+
+    def plan(self, share: int) -> dict[str, Any]:
+        """Three steps, of a minute each; a segment and the share decide who has the second."""
+        wait = {"transitionCondition": {"intervalMinutes": 1}}
+        return {
+            "milestones": [
+                {"name": "1%", "strategies": [rollout(1)], **wait},
+                {"name": "some", "strategies": [rollout(share, segments=[self.segment])], **wait},
+                {"name": "all", "strategies": [rollout(100)]},
+            ]
+        }
+
+    def one_release(self, place: int) -> list[tuple[str, str, dict[str, Any]]]:
+        """A release that is under way, with its feature and environment, if there is any."""
+        found = [
+            (each["featureName"], each["environment"], each)
+            for each in self.admin.ok("GET", "/releases")["releases"]
+            if each["state"] in {"running", "held"}
         ]
         return [found[place % len(found)]] if found else []
 
@@ -420,9 +538,17 @@ class Office(RuleBasedStateMachine):
     def delivery(self) -> dict[str, dict[str, Any]]:
         return {name: documents(ApiClient(self.app, sdk)) for name, sdk in self.sdks.items()}
 
+    def whole_outcome(self, id: int) -> dict[str, Any]:
+        """The same, with the plans of releases."""
+        return {row["feature"]: row["after"] for row in self.read(id)["outcomes"]}
+
     def outcome(self, id: int) -> dict[str, Any]:
         """What a change request leads to, by feature."""
         return {row["feature"]: comparable(row["after"]) for row in self.read(id)["outcomes"]}
+
+
+def at(event: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(event["createdAt"])
 
 
 def documents(sdk: ApiClient) -> dict[str, Any]:

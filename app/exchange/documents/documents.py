@@ -35,21 +35,34 @@ class Fault(NamedTuple):
     @property
     def place(self) -> str:
         """The path in words."""
-        environment, _, rest = self.path.removeprefix("environments/").partition("/")
-        if environment == self.path or not self.path.startswith("environments/"):
-            return self.path
-        words, parts = [environment], rest.split("/") if rest else []
-        for list_of, one in (("strategies", "strategy"), ("constraints", "constraint")):
-            if parts[:1] == [list_of] and len(parts) > 1:
-                words.append(f"{one} {int(parts[1]) + 1}")
-                parts = parts[2:]
-        return ", ".join([*words, *(part for part in parts if part != "parameters")])
+        return place_of(self.path)
 
     @property
     def environment(self) -> str | None:
         """The environment of a feature that the error is in, if it is in one."""
         parts = self.path.split("/")
         return parts[1] if parts[0] == "environments" and len(parts) > 1 else None
+
+
+def place_of(path: str) -> str:
+    """A path in an environment of a feature, or in the steps of a template, in words."""
+    words, parts = [], path.split("/")
+    if parts[0] not in {"environments", "milestones"} or len(parts) == 1:
+        return path
+    if parts[0] == "environments":
+        words, parts = [parts[1]], parts[2:]
+    for list_of, one in _NUMBERED:
+        if parts[:1] == [list_of] and len(parts) > 1:
+            words.append(f"{one} {int(parts[1]) + 1}")
+            parts = parts[2:]
+    return ", ".join([*words, *(part for part in parts if part != "parameters")])
+
+
+_NUMBERED = (
+    ("milestones", "step"),
+    ("strategies", "strategy"),
+    ("constraints", "constraint"),
+)
 
 
 class Kind(StrEnum):
@@ -65,6 +78,7 @@ class Kind(StrEnum):
     PROJECTS = "projects"
     SEGMENTS = "segments"
     DEFAULT_STRATEGIES = "defaultStrategies"
+    RELEASE_TEMPLATES = "releaseTemplates"
     FEATURES = "features"
     SDK_TOKENS = "sdkTokens"
     BROWSER_ORIGINS = "browserOrigins"
@@ -92,6 +106,7 @@ _WORDS = {
     Kind.PROJECTS: ("project", "projects"),
     Kind.SEGMENTS: ("segment", "segments"),
     Kind.DEFAULT_STRATEGIES: ("default strategy", "default strategies"),
+    Kind.RELEASE_TEMPLATES: ("release template", "release templates"),
     Kind.FEATURES: ("feature", "features"),
     Kind.SDK_TOKENS: ("SDK token", "SDK tokens"),
     Kind.BROWSER_ORIGINS: ("browser origin", "browser origins"),
@@ -116,6 +131,8 @@ STRATEGY: Mapping[str, Any] = MappingProxyType(
         "variants": [],
     }
 )
+STEP: Mapping[str, Any] = MappingProxyType({"transitionCondition": None})
+TRANSITION: Mapping[str, Any] = MappingProxyType({"manual": False})
 
 BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
     {
@@ -141,6 +158,7 @@ BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
         },
         Kind.SEGMENTS: {"description": None, "project": None},
         Kind.DEFAULT_STRATEGIES: {key: STRATEGY[key] for key in STRATEGY if key != "disabled"},
+        Kind.RELEASE_TEMPLATES: {"description": None, "project": None},
         Kind.FEATURES: {
             "type": "release",
             "description": None,
@@ -211,6 +229,8 @@ def _written(kind: Kind, item: Item) -> Item:
     written = _without(item, BLANKS[kind])
     if kind is Kind.DEFAULT_STRATEGIES:
         written |= _strategy(written)
+    if kind is Kind.RELEASE_TEMPLATES:
+        written["milestones"] = [_step(each) for each in item["milestones"]]
     if kind is Kind.SEGMENTS:
         written["constraints"] = [_without(each, CONSTRAINT) for each in item["constraints"]]
     if "environments" in written and kind is Kind.FEATURES:
@@ -224,6 +244,14 @@ def _state(state: Item) -> Item:
     written = _without(state, STATE)
     if "strategies" in written:
         written["strategies"] = [_strategy(_without(s, STRATEGY)) for s in state["strategies"]]
+    return written
+
+
+def _step(step: Item) -> Item:
+    written = _without(step, STEP)
+    written["strategies"] = [_strategy(_without(s, STRATEGY)) for s in step["strategies"]]
+    if "transitionCondition" in written:
+        written["transitionCondition"] = _without(step["transitionCondition"], TRANSITION)
     return written
 
 

@@ -87,13 +87,12 @@ class Known:
                 yield from self._in_project(item["project"])
                 yield from self._environment(item["environment"], "environment")
                 yield from self._strategy(item["project"], item, "")
+            case Kind.RELEASE_TEMPLATES:
+                yield from self._release_template(item)
             case Kind.FEATURES:
                 yield from self._feature(item)
             case Kind.SDK_TOKENS:
-                yield from self._environment(item["environment"], "environment")
-                for id in item["projects"]:
-                    if id != ALL:
-                        yield from self._in_project(id, "projects")
+                yield from self._sdk_token(item)
 
     def _project(self, item: Item) -> Iterator[Fault]:
         for name in (*item["environments"], *item["approvals"]):
@@ -101,6 +100,14 @@ class Known:
         for name in item["members"]:
             if key_of(name) not in self.accounts:
                 yield Fault("members", f"No account matches {name!r}.")
+
+    def _release_template(self, item: Item) -> Iterator[Fault]:
+        if item["project"] is not None:
+            yield from self._in_project(item["project"])
+        for place, step in enumerate(item["milestones"]):
+            for number, strategy in enumerate(step["strategies"]):
+                here = f"milestones/{place}/strategies/{number}/"
+                yield from self._strategy(item["project"], strategy, here)
 
     def _feature(self, item: Item) -> Iterator[Fault]:
         yield from self._in_project(item["project"])
@@ -120,7 +127,14 @@ class Known:
                 for override in variant.get("overrides", ()):
                     yield from self._field(override["contextName"], f"{path}/variants")
 
-    def _strategy(self, project: str, strategy: Item, path: str) -> Iterator[Fault]:
+    def _sdk_token(self, item: Item) -> Iterator[Fault]:
+        yield from self._environment(item["environment"], "environment")
+        for id in item["projects"]:
+            if id != ALL:
+                yield from self._in_project(id, "projects")
+
+    def _strategy(self, project: str | None, strategy: Item, path: str) -> Iterator[Fault]:
+        """``project``: None for a strategy that any project can use."""
         name, parameters = strategy["name"], strategy["parameters"]
         if name not in self.types:
             yield Fault(f"{path}name", f"There is no strategy type named {name!r}.")
@@ -137,6 +151,8 @@ class Known:
             found = self.segments.get(segment)
             if found is None or found.project not in {None, project}:
                 message = f"Project {project} has no segment named {segment!r}."
+                if project is None:
+                    message = f"There is no segment named {segment!r} that all projects can use."
                 yield Fault(f"{path}segments", message)
             elif found.is_empty:
                 message = f"Segment {segment} has no constraints, so everyone would be in it."

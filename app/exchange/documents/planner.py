@@ -3,19 +3,20 @@
 Making a plan changes nothing. Two plans are equal as long as nothing changes here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import sqlalchemy as sa
 
 from app.accounts.models import key_of
 from app.accounts.tokens.models import HINT_LENGTH
 from app.catalogue.projects import service as projects
+from app.catalogue.releases.models import Release
 from app.catalogue.segments import queries as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import custom, types
 from app.core.db import chunks, db
 from app.core.words import is_key
-from app.exchange.documents import reading, reading_features, renaming
+from app.exchange.documents import reading, reading_features, releases, renaming
 from app.exchange.documents.documents import STATE, Fault, Item, Kind, digest
 from app.exchange.documents.known import Known
 from app.exchange.documents.parents import Parents
@@ -51,6 +52,8 @@ class _Planner:
             for name in [*wanted.document[kind], *(n for k, n in wanted.faults if k is kind)]
             if (new := decisions.new_name(f"{kind}:{name}"))
         }
+        self.under_way: Mapping[str, Sequence[Release]] = {}
+        """Releases of the features that are planned now, by name."""
         self.left_out: set[str] = set()
         """Environments that are left out, with everything in them."""
         self._settle_dots()
@@ -225,6 +228,10 @@ class _Planner:
                 yield Fault("", "It was revoked here. Create a new token.")
             if item["name"] in self.token_names:
                 self._give_free_name(item)
+        elif kind is Kind.RELEASE_TEMPLATES and item["project"] is not None:
+            here = self.here[Kind.PROJECTS].get(item["project"])
+            if here and here["archived"] and self.known.projects[item["project"]].is_archived:
+                yield Fault("project", f"Project {item['project']} is archived. Revive it first.")
 
     def _faults_of_change(self, kind: Kind, item: Item, current: Item) -> Iterator[Fault]:
         if kind is Kind.STRATEGY_TYPES:
@@ -236,8 +243,14 @@ class _Planner:
             for project_id, name in self._guarded_uses(item["name"]):
                 message = f"It is in use in {name} of project {project_id}, where changes need "
                 yield Fault("constraints", f"{message}approvals. Propose this change there.")
-        elif kind is Kind.FEATURES and item["project"] != current["project"]:
-            yield Fault("project", "It is in another project here, and features can’t move.")
+        elif kind is Kind.RELEASE_TEMPLATES and item["project"] != current["project"]:
+            own = current["project"]
+            where = f"only for project {own}" if own else "for all projects"
+            yield Fault("project", f"It is {where} here, and release templates can’t move.")
+        elif kind is Kind.FEATURES:
+            if item["project"] != current["project"]:
+                yield Fault("project", "It is in another project here, and features can’t move.")
+            yield from releases.faults(item, current, self.under_way.get(item["name"], ()))
 
     def _faults_of_project(self, item: Item, current: Item) -> Iterator[Fault]:
         """What ends the need for approvals, and can’t be proposed in a plan."""
@@ -287,17 +300,25 @@ class _Planner:
     def _completed(self, kind: Kind, item: Item) -> Item:
         """The thing with defaults of project and type in its strategies."""
         if kind is Kind.DEFAULT_STRATEGIES:
-            return item | self._completed_strategy(item["project"], item, {})
+            return item | self._completed_strategy(item, self._defaults(item["project"]))
+        if kind is Kind.RELEASE_TEMPLATES:  # whose strategies are always stored in full
+            return item | {
+                "milestones": [
+                    step
+                    | {"strategies": [self._completed_strategy(s, {}) for s in step["strategies"]]}
+                    for step in item["milestones"]
+                ]
+            }
         if kind is not Kind.FEATURES:
             return item
-        own, states = {"groupId": item["name"]}, item["environments"]
+        defaults, states = self._defaults(item["project"], item["name"]), item["environments"]
         # An import that was planned or applied by an older version has no links.
         return {"links": [], **item} | {
             "environments": {
                 name: state
                 | {
                     "strategies": [
-                        self._completed_strategy(item["project"], strategy, own)
+                        self._completed_strategy(strategy, defaults)
                         for strategy in state["strategies"]
                     ]
                 }
@@ -305,12 +326,17 @@ class _Planner:
             }
         }
 
-    def _completed_strategy(self, project: str, strategy: Item, own: Mapping[str, str]) -> Item:
+    def _defaults(self, project: str, feature: str | None = None) -> Mapping[str, str] | None:
+        """What parameters are where the source has none; None: they stay missing."""
+        if self.wanted.is_exact:
+            return None
+        group = {} if feature is None else {"groupId": feature}
+        return {"stickiness": self.known.stickiness(project), **group}
+
+    def _completed_strategy(self, strategy: Item, defaults: Mapping[str, str] | None) -> Item:
         parameters = strategy["parameters"]
         known = self.known.types.get(strategy["name"], {})
-        if not self.wanted.is_exact:
-            sticky = self.known.stickiness(project)
-            defaults = {"stickiness": sticky, **own}
+        if defaults is not None:
             parameters = types.in_full(known, parameters, defaults) | parameters
         sticky = parameters.get("stickiness", "default")
         variants = [
@@ -327,6 +353,7 @@ class _Planner:
             for chunk in chunks(names, CHUNK):
                 here = [self.renamed.get((Kind.FEATURES, name), name) for name in chunk]
                 current = dict(reading_features.features(names=here))
+                self.under_way = releases.under_way(current)
                 for was, name in zip(chunk, here, strict=True):
                     named = self._with_new_names(Kind.FEATURES, items[was])
                     item = self._completed(Kind.FEATURES, named)

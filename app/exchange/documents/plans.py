@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from app.exchange.documents.documents import Document, Fault, Item, Kind, digest
@@ -177,10 +178,18 @@ def impossible(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _differences(here: Any, there: Any, path: str = "") -> Iterator[Difference]:
-    """The innermost fields that differ. Lists are compared as a whole."""
+    """The innermost fields that differ. Lists are compared as a whole, but steps one by one."""
     if isinstance(here, dict) and isinstance(there, dict):
         for key in sorted({*here, *there}):
             at = f"{path}/{key}".lstrip("/")
             yield from _differences(here.get(key), there.get(key), at)
+    elif _is_of_steps(path) and isinstance(here, list) and isinstance(there, list):
+        for place, (one, other) in enumerate(zip_longest(here, there)):
+            yield from _differences(one, other, f"{path}/{place}")
     elif here != there:
         yield Difference(path, here, there)
+
+
+def _is_of_steps(path: str) -> bool:
+    """Whether this is the list of the steps of a template, or of the strategies of one."""
+    return path.startswith("milestones") and path.endswith(("milestones", "strategies"))

@@ -1,7 +1,7 @@
 """Reads this instance as a document."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,15 +11,16 @@ from app.accounts.models import Account, AccountKind
 from app.catalogue.context.models import ContextField
 from app.catalogue.environments.models import Environment
 from app.catalogue.projects.models import Member, Project
+from app.catalogue.releases.models import ReleaseTemplate, Step
 from app.catalogue.sdk_tokens.models import SdkToken
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategyType
 from app.catalogue.tags.models import Tag, TagType
 from app.core.clock import in_text
-from app.core.db import db, once
+from app.core.db import chunks, db, once
 from app.delivery.origins import service as cors
 from app.exchange.documents import reading_features
-from app.exchange.documents.documents import Document, Item, Kind, empty, name_of
+from app.exchange.documents.documents import STRATEGY, Document, Item, Kind, empty, name_of
 
 _REFERRED_TO = (
     Kind.ENVIRONMENTS,
@@ -65,6 +66,7 @@ def _smaller() -> Document:
         (Kind.PROJECTS, projects()),
         (Kind.SEGMENTS, map(_segment, db.session.scalars(sa.select(Segment)))),
         (Kind.DEFAULT_STRATEGIES, _default_strategies()),
+        (Kind.RELEASE_TEMPLATES, _release_templates()),
         (Kind.BROWSER_ORIGINS, [{"origins": cors.origins()}]),
     ):
         document[kind] = {name_of(kind, item): item for item in items}
@@ -128,6 +130,48 @@ def _default_strategies() -> Iterator[Item]:
         yield {"project": strategy.project_id, "environment": strategy.environment, **item}
 
 
+def template_ids(names: Collection[str]) -> dict[str, str]:
+    """The ids of release templates by name."""
+    found: dict[str, str] = {}
+    for chunk in chunks(names):
+        query = sa.select(ReleaseTemplate.name, ReleaseTemplate.id)
+        found |= dict(db.session.execute(query.where(ReleaseTemplate.name.in_(chunk))).all())
+    return found
+
+
+def _release_templates() -> Iterator[Item]:
+    segments = dict(db.session.execute(sa.select(Segment.id, Segment.name)).all())
+    for template in db.session.scalars(sa.select(ReleaseTemplate)):
+        yield {
+            "name": template.name,
+            "description": template.description,
+            "project": template.project_id,
+            "milestones": [_step(step, segments) for step in template.steps],
+        }
+
+
+def _step(step: Step, segments: Mapping[int, str]) -> Item:
+    """A step without its ids. A segment that was deleted since keeps a name that no other has."""
+    strategies = [
+        {
+            **{key: value for key, value in each.items() if key in {"name", *STRATEGY}},
+            "constraints": reading_features.stored(each["constraints"]),
+            "segments": sorted(
+                segments.get(id, f"{id}, which was deleted") for id in each["segments"]
+            ),
+        }
+        for each in step["strategies"]
+    ]
+    wait = step["seconds"]
+    return {
+        "name": step["name"],
+        "strategies": strategies,
+        "transitionCondition": None
+        if wait is None
+        else {"intervalMinutes": wait // 60, "manual": step["by_hand"]},
+    }
+
+
 def _accounts(kind: AccountKind) -> sa.ScalarResult[Account]:
     query = sa.select(Account).where(Account.kind == kind, Account.deleted_at.is_(None))
     return db.session.scalars(query)
@@ -180,24 +224,25 @@ def _segment(row: Segment) -> Item:
 
 
 def _around(document: Document, project_id: str) -> Document:
-    """A document whose projects and default strategies are those of one project."""
+    """A document whose projects, default strategies and templates are those of one project."""
     project = document[Kind.PROJECTS][project_id]
     of_it = document | {Kind.PROJECTS: {project_id: project}}
-    of_it[Kind.DEFAULT_STRATEGIES] = {
-        name: item
-        for name, item in document[Kind.DEFAULT_STRATEGIES].items()
-        if item["project"] == project_id
-    }
+    for kind in (Kind.DEFAULT_STRATEGIES, Kind.RELEASE_TEMPLATES):
+        of_it[kind] = {
+            name: item for name, item in document[kind].items() if item["project"] == project_id
+        }
     of_it[Kind.BROWSER_ORIGINS] = {}
     return of_it
 
 
 def used(document: Document, projects: Collection[str]) -> dict[Kind, set[str]]:
-    """What the features, projects and default strategies of a document refer to, by kind.
+    """What the features, projects, strategies and templates of a document refer to, by kind.
 
     ``projects``: those whose own segments count as used.
     """
     strategies = [*document[Kind.DEFAULT_STRATEGIES].values()]
+    for template in document[Kind.RELEASE_TEMPLATES].values():
+        strategies += [each for step in template["milestones"] for each in step["strategies"]]
     used: dict[Kind, set[str]] = {kind: set() for kind in _REFERRED_TO}
     for feature in document[Kind.FEATURES].values():
         used[Kind.TAGS].update(feature["tags"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marshmallow import ValidationError, fields, pre_load, validate
+from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
 from app.accounts.schemas import email, username
 from app.catalogue.context.models import MAX_ORDER
@@ -13,6 +13,7 @@ from app.catalogue.features.models import LINKS, CompletedStatus
 from app.catalogue.features.schemas import Link, NamedFeature, Parent
 from app.catalogue.projects.models import ProjectMode
 from app.catalogue.projects.schemas import MAX_APPROVALS, environment_name
+from app.catalogue.releases.models import MAX_DESCRIPTION, MAX_NAME, MAX_STEPS
 from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.catalogue.segments.schemas import NewSegment
 from app.catalogue.strategies.models import MAX_STRATEGIES
@@ -24,7 +25,8 @@ from app.catalogue.tags.schemas import NewTagType, TagRef
 from app.core.clock import in_text
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
 from app.delivery.origins.schemas import Origins
-from app.exchange.documents.documents import BLANKS, STATE, STRATEGY, Fault, Item, Kind
+from app.exchange.documents.documents import BLANKS, STATE, STEP, STRATEGY, Fault, Item, Kind
+from app.releases.templates.schemas import TransitionCondition
 from app.web.schemas import (
     Key,
     Multiline,
@@ -69,6 +71,45 @@ class _DefaultStrategy(_Strategy):
 
     project = Key(required=True)
     environment = environment_name(required=True)
+
+
+class _Transition(TransitionCondition):
+    class Meta:
+        exclude = ("type",)
+
+    @post_load
+    def _store(self, data: dict[str, Any], **_: Any) -> Item:
+        return _named_as_sent(self, data)
+
+
+class _Step(Schema):
+    """A step of a release template, as the API reads it, without ids and times."""
+
+    name = SingleLine(high=MAX_NAME, required=True)
+    strategies = StrictList(
+        fields.Nested(_Strategy),
+        required=True,
+        validate=validate.Length(
+            min=1, max=MAX_STRATEGIES, error=f"A step needs 1 to {MAX_STRATEGIES} strategies."
+        ),
+    )
+    transition_condition = fields.Nested(_Transition, allow_none=True)
+
+    @post_load
+    def _store(self, data: dict[str, Any], **_: Any) -> Item:
+        whole = {"strategies": [{**STRATEGY, **each} for each in data["strategies"]]}
+        return {**STEP, **_named_as_sent(self, data), **whole}
+
+
+class _ReleaseTemplate(Schema):
+    name = SingleLine(high=MAX_NAME, required=True)
+    description = SingleLine(low=0, high=MAX_DESCRIPTION, allow_none=True)
+    project = Key(allow_none=True)
+    milestones = StrictList(
+        fields.Nested(_Step),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_STEPS, error=f"Give it 1 to {MAX_STEPS} steps."),
+    )
 
 
 class _Environment(Schema):
@@ -172,6 +213,7 @@ _SCHEMAS: Mapping[Kind, Schema] = {
     Kind.PROJECTS: _Project(),
     Kind.SEGMENTS: NewSegment(),
     Kind.DEFAULT_STRATEGIES: _DefaultStrategy(),
+    Kind.RELEASE_TEMPLATES: _ReleaseTemplate(),
     Kind.FEATURES: _Feature(),
     Kind.SDK_TOKENS: _SdkToken(),
     Kind.BROWSER_ORIGINS: _BrowserOrigins(),

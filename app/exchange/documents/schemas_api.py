@@ -41,6 +41,11 @@ class ConfigurationDocument(Schema):
     default_strategies = _things(
         Kind.DEFAULT_STRATEGIES, "project, environment, and a strategy with segments by name"
     )
+    release_templates = _things(
+        Kind.RELEASE_TEMPLATES,
+        "name, description, project (null: all can use it), milestones (name, strategies with "
+        "segments by name, transitionCondition)",
+    )
     features = _things(
         Kind.FEATURES,
         "name, project, type, description, stale, impressionData, archived, completed, tags "

@@ -3,12 +3,15 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from itertools import zip_longest
 from typing import Any
 
+from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.words import summary
-from app.core.words import counted, spoken
-from app.exchange.documents.documents import Item, Kind
+from app.catalogue.strategies.words import summary, together
+from app.core.words import counted, lasting, spoken
+from app.exchange.documents.documents import Item, Kind, place_of
 from app.exchange.documents.plans import Choice, Difference, Entry, Plan, Status
 
 MAX_CHARACTERS = 200
@@ -74,7 +77,12 @@ def value(found: Any) -> str:
 
 
 def difference(found: Difference) -> str:
-    """``production/enabled: no → yes``."""
+    """``production/enabled: no → yes``, ``step 2, strategy 1, rollout: 5 → 10``."""
+    if found.path.startswith("milestones/"):
+        place = place_of(found.path)
+        is_whole = found.path.count("/") == 1
+        here, there = (step(each) if is_whole else value(each) for each in found[1:])
+        return f"{place}: {here} → {there}"
     path = found.path.removeprefix("environments/")
     return f"{path}: {value(found.here)} → {value(found.there)}"
 
@@ -89,6 +97,11 @@ def in_short(kind: Kind, item: Item | None, other: Item | None) -> str:
         for name in sorted({*item["environments"], *other["environments"]}):
             if item["environments"].get(name) != other["environments"].get(name):
                 return f"{state(item['environments'].get(name))} in {name}"
+    if kind is Kind.RELEASE_TEMPLATES:
+        pairs = zip_longest(item["milestones"], other["milestones"])
+        for number, (own, others) in enumerate(pairs, start=1):
+            if own != others:
+                return f"step {number}: {step(own)}"
     keys = [key for key in item if item[key] != other.get(key)]
     return "; ".join(f"{key}: {value(item[key])}" for key in keys[:2])
 
@@ -101,10 +114,27 @@ def state(found: Item | None) -> str:
     return " · ".join(filter(None, ("on" if found["enabled"] else "off", whom)))
 
 
+def step(found: Item | None) -> str:
+    """``25%: On for 25% of users, for 1 day``."""
+    if found is None:
+        return "nothing"
+    condition, wait = found["transitionCondition"], ""
+    if condition is not None:
+        wait = f", for {lasting(timedelta(minutes=condition['intervalMinutes']))}"
+        wait += " and until someone starts the next step" if condition["manual"] else ""
+    return f"{found['name']}: {together([*map(_model, found['strategies'])])}{wait}"
+
+
 def strategy(item: Item) -> str:
+    return summary(_model(item | {"segments": []}))
+
+
+def _model(item: Item) -> Strategy:
+    """The strategy, to describe it; not stored."""
     fields = ("name", "title", "parameters", "constraints", "variants")
-    found = Strategy(disabled=item.get("disabled", False), **{key: item[key] for key in fields})
-    return summary(found)
+    segments = [Segment(name=name, constraints=[]) for name in item["segments"]]
+    values = {key: item[key] for key in fields}
+    return Strategy(disabled=item.get("disabled", False), segments=segments, **values)
 
 
 def choice(found: Choice, entry: Entry, source: str) -> str:

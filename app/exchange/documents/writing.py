@@ -34,10 +34,18 @@ from app.core.db import chunks, db, flush
 from app.core.errors import DomainError
 from app.core.permissions import Role
 from app.delivery.origins import service as cors
-from app.exchange.documents import proposing, reading_features, writing_features
+from app.exchange.documents import (
+    proposing,
+    reading,
+    reading_features,
+    releases,
+    writing_features,
+)
 from app.exchange.documents.documents import Item, Kind
 from app.exchange.documents.plans import Entry, Plan
 from app.releases.switching import defaults
+from app.releases.templates import service as templates
+from app.releases.templates.steps import NewStep, Transition
 
 Progress = Callable[[Kind, int], object]
 """Called with a kind, and how many things of it were written."""
@@ -105,6 +113,8 @@ class _Writer:
         self._each(Kind.SEGMENTS, old, self._segment)
         default = Kind.DEFAULT_STRATEGIES
         self._each(default, self.by_kind[default], self._default_strategy)
+        template = Kind.RELEASE_TEMPLATES
+        self._each(template, self.by_kind[template], self._release_template)
         for entry in self.by_kind[Kind.PROJECTS]:
             self._archive_project(entry)  # late, since archived projects refuse changes
         for check in self.loss_checks:
@@ -227,11 +237,24 @@ class _Writer:
         present = defaults.get_for_change(self.actor, *place)
         defaults.choose(self.actor, present, **values)
 
+    def _release_template(self, item: Item, current: Item | None) -> None:
+        name, fields = item["name"], {"description": item["description"]}
+        steps = [_new_step(each) for each in item["milestones"]]
+        if current is None:
+            templates.create(
+                self.actor, name=name, project=item["project"], milestones=steps, **fields
+            )
+        else:
+            id = reading.template_ids([name])[name]
+            found = templates.get(self.actor, id, for_change=True)
+            templates.update(self.actor, found, milestones=steps, **fields)
+
     def _features(self) -> None:
         entries = self.by_kind[Kind.FEATURES]
         self._revive(entries)
         new, old = _split(entries)
         plain = [entry for entry in (*new, *old) if entry.item]
+        releases.settle(self.actor, old)
         writing_features.write(
             self.actor, plain, lambda number: self.progress(Kind.FEATURES, number)
         )
@@ -306,6 +329,20 @@ def _account_named(name: str) -> Account:
     if account is None:
         raise LookupError(key_of(name))  # never: the plan has checked it
     return account
+
+
+def _new_step(step: Item) -> NewStep:
+    """A step as clients send it, with the ids of segments."""
+    condition = step["transitionCondition"]
+    return NewStep(
+        name=step["name"],
+        strategies=[
+            {**each, "segments": _segment_ids(each["segments"])}  # type: ignore[typeddict-item] # checked by the schema
+            for each in step["strategies"]
+        ],
+        transition_condition=condition
+        and Transition(interval_minutes=condition["intervalMinutes"], manual=condition["manual"]),
+    )
 
 
 def _segment_ids(names: Sequence[str]) -> list[int]:

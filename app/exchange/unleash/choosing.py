@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypedDict
 
+from app.catalogue.sdk_tokens.models import ALL
 from app.core.errors import Detail, Invalid
 from app.core.words import similar_names, spoken
 from app.exchange.documents import reading
-from app.exchange.documents.documents import Kind
+from app.exchange.documents.documents import Item, Kind
 from app.exchange.documents.plans import Wanted
 
 
@@ -38,7 +39,7 @@ def choose(wanted: Wanted, chosen: Chosen) -> Part:
     """The part of a source that comes.
 
     What the features need comes too. A project that was named comes whole: with its segments, its
-    default strategies and the SDK tokens that read nothing else.
+    default strategies, its release templates and the SDK tokens that read nothing else.
     """
     if not chosen:
         return Part(wanted, [])
@@ -51,7 +52,7 @@ def choose(wanted: Wanted, chosen: Chosen) -> Part:
         Kind.FEATURES: features,
         Kind.BROWSER_ORIGINS: (),
     }
-    for kind in (Kind.DEFAULT_STRATEGIES, Kind.SDK_TOKENS):
+    for kind in (Kind.DEFAULT_STRATEGIES, Kind.RELEASE_TEMPLATES, Kind.SDK_TOKENS):
         kept[kind] = {
             name
             for name in _names(wanted, kind)
@@ -155,9 +156,11 @@ def _names(wanted: Wanted, kind: Kind) -> dict[str, None]:
 
 
 def _places(wanted: Wanted, kind: Kind, name: str) -> Sequence[str]:
-    """The projects that a feature, a default strategy or an SDK token belongs to."""
+    """The projects that a thing belongs to; see ``places``."""
     item = wanted.document[kind].get(name)
-    if item is None:
-        return wanted.lost.get(f"{kind}:{name}", [])
-    places: list[str] = item["projects"] if kind is Kind.SDK_TOKENS else [item["project"]]
-    return places
+    return wanted.lost.get(f"{kind}:{name}", []) if item is None else places(item)
+
+
+def places(item: Item) -> list[str]:
+    """The projects of a feature, default strategy, SDK token or release template, or ALL."""
+    return item.get("projects") or [item["project"] or ALL]

@@ -25,6 +25,7 @@ AT_ONCE = 6
 SECONDS = 60.0
 MAX_ANSWER = 200_000_000
 SETTING = "FLAGSTAFF_IMPORT_HOSTS"
+TEMPLATES = "/api/admin/release-plan-templates"
 LEAST_STRATEGIES = 2
 """Features with fewer have no order to ask for."""
 
@@ -176,8 +177,9 @@ class _Reader:
         snapshot.tokens = (find("/api/admin/api-tokens") or {}).get("tokens", [])
         self._projects()
         self._own_context_fields()
+        self._release_templates()
         self._features()
-        self._note_missing()
+        self._count()
 
     def _own_context_fields(self) -> None:
         """Add context fields of single projects (Unleash 7 on). Here they are for all projects."""
@@ -189,9 +191,48 @@ class _Reader:
                     known.add(each["name"])
                     self.snapshot.context_fields.append(each)
 
-    def _note_missing(self) -> None:
-        """Note if Unleash counts more features than it lists: the open-source edition may."""
+    def _release_templates(self) -> None:
+        """Read release templates, where the edition has them. A list has those of all projects."""
+        listed = self._may_fail(TEMPLATES)
+        if listed is None:
+            return
+        places = [
+            f"/api/admin/projects/{quote(project['id'], safe='')}/release-templates"
+            for project in self.snapshot.projects
+        ]
+        found = {each["id"]: (each, TEMPLATES) for each in listed}
+        lists = self._each("release templates", self._may_fail, places)
+        for place, of_project in zip(places, lists, strict=True):
+            for each in of_project or ():
+                found.setdefault(each["id"], (each, place))
+        self.snapshot.release_templates = self._each(
+            "release templates", self._release_template, found.values()
+        )
+
+    def _release_template(self, place: tuple[Raw, str]) -> Raw:
+        """A template with its steps, which lists may leave out. ``place``: it, and its list."""
+        listed, path = place
+        paths = (f"{each}/{quote(listed['id'], safe='')}" for each in (TEMPLATES, path))
+        whole: Raw = next(filter(None, map(self._may_fail, dict.fromkeys(paths))), {})
+        return {**listed, **whole}
+
+    def _may_fail(self, path: str) -> Any:
+        """GET a path that not every edition has. None, and a note, if Unleash fails to answer."""
+        try:
+            return self.unleash.find(path)
+        except TokenRefused:
+            raise
+        except UnleashRefused as error:
+            self.snapshot.notes.append(f"Release templates can’t be read. {error.message}")
+            return None
+
+    def _count(self) -> None:
+        """Read how much Unleash counts, of features and of release plans.
+
+        Note if it counts more features than it lists: the open-source edition may.
+        """
         statistics = self.unleash.find("/api/admin/instance-admin/statistics") or {}
+        self.snapshot.release_plans = statistics.get("releasePlans") or 0
         listed = sum(not each.get("archived") for each in self.snapshot.features)
         if (counted := statistics.get("featureToggles") or 0) > listed:
             self.snapshot.notes.append(

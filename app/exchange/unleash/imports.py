@@ -17,7 +17,7 @@ from app.core.events import service as events
 from app.core.words import counted, spoken
 from app.exchange.documents import reading, words, writing_features
 from app.exchange.documents import service as configuration
-from app.exchange.documents.documents import Fault, Item, Kind, digest
+from app.exchange.documents.documents import Fault, Item, Kind, digest, empty
 from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Status, Wanted
 from app.exchange.documents.service import Prepared
 from app.exchange.unleash import choosing
@@ -406,7 +406,8 @@ def _as_json(wanted: Wanted) -> Item:
 
 def _from_json(content: Item) -> Wanted:
     return Wanted(
-        {Kind(kind): items for kind, items in content["document"].items()},
+        # Plans of earlier versions lack a kind.
+        empty() | {Kind(kind): items for kind, items in content["document"].items()},
         {
             (Kind(kind), name): [Fault(*fault) for fault in found]
             for kind, name, found in content["faults"]

@@ -11,12 +11,14 @@ from app.exchange.documents import schemas
 from app.exchange.documents.documents import Document, Fault, Kind, empty
 from app.exchange.documents.plans import Choice, Status, Wanted
 from app.exchange.documents.renaming import fitting_name
+from app.exchange.unleash import choosing
 from app.exchange.unleash.models import ImportState
 from app.exchange.unleash.unleash import Translation
 from app.web.schemas import KeySet, Schema, SingleLine, StrictList, Timestamp
 
 LONGEST_TOKEN = 500
 MAX_DECISIONS = 50_000
+OF_PROJECTS = {Kind.DEFAULT_STRATEGIES, Kind.RELEASE_TEMPLATES, Kind.FEATURES, Kind.SDK_TOKENS}
 MAX_NAME = 255
 """Unleash had longer names than Flagstaff allows."""
 
@@ -69,7 +71,7 @@ class ImportChoice(Schema):
         validate=validate.Length(min=1, error="Name at least one project."),
         metadata={
             "description": "Ids of projects there. They come whole: with their segments, default "
-            "strategies, and the SDK tokens that read nothing else."
+            "strategies, release templates, and the SDK tokens that read nothing else."
         },
     )
     prefix = SingleLine(high=MAX_KEY, metadata={"description": "What their names begin with."})
@@ -114,7 +116,8 @@ class ImportDecisions(Schema):
         allow_none=True,
         metadata={
             "description": "Which features come, with what they need. Null: everything that was "
-            "read. Users and browser origins come only with everything."
+            "read. Users, browser origins and release templates for all projects come only with "
+            "everything."
         },
     )
 
@@ -247,6 +250,6 @@ def wanted(translation: Translation, environments: list[str] | None = None) -> W
                 faults.setdefault((kind, name), []).extend(problems)
             if item is not None:
                 document[kind][name] = item | {"name": raw["name"]} if has_odd_name else item
-            elif kind in {Kind.DEFAULT_STRATEGIES, Kind.FEATURES, Kind.SDK_TOKENS}:
-                translation.lost[f"{kind}:{name}"] = raw.get("projects") or [raw["project"]]
+            elif kind in OF_PROJECTS:
+                translation.lost[f"{kind}:{name}"] = choosing.places(raw)
     return Wanted(document, faults, translation.fields, known, is_exact=True, lost=translation.lost)

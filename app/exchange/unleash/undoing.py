@@ -3,7 +3,7 @@
 Things that it created are deleted permanently. Things that it changed are restored.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,6 +19,8 @@ from app.catalogue.features import deleting
 from app.catalogue.features.models import Dependency, Feature, Selection
 from app.catalogue.features.queries import Child
 from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
+from app.catalogue.releases import queries
+from app.catalogue.releases.models import Release, ReleaseTemplate
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies import custom
@@ -43,6 +45,7 @@ from app.exchange.unleash import imports
 from app.exchange.unleash.models import Import, ImportState
 from app.releases.change_requests.models import Change, ChangeRequest
 from app.releases.switching import defaults
+from app.releases.templates import service as templates
 
 NAMED = 5
 
@@ -121,7 +124,11 @@ def _refuse_if_built_on(things: Things, present: Document, created: Mapping[str,
             SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)
         )
         changed += [f"SDK token {name}, which is in use" for name in db.session.scalars(used)]
+    for ids in chunks(created.values()):
+        released = sa.select(Feature.name).join(Release).where(Feature.id.in_(ids)).distinct()
+        changed += [f"feature {name}, with a release" for name in db.session.scalars(released)]
     changed += _used_projects(things, created)
+    changed += _used_templates(things)
     for name, (before, _) in things[Kind.USERS].items():
         account = accounts.named(name)
         if before is None and account is not None and account.password_hash is not None:
@@ -131,6 +138,16 @@ def _refuse_if_built_on(things: Things, present: Document, created: Mapping[str,
             f"This import can’t be undone, because something was built on it since: "
             f"{spoken(dict.fromkeys(changed), NAMED)}."
         )
+
+
+def _used_templates(things: Things) -> Iterator[str]:
+    """Release templates that the import created and releases have started from since, with how."""
+    written = things[Kind.RELEASE_TEMPLATES].items()
+    ids = reading.template_ids([name for name, (before, _) in written if before is None])
+    used = queries.template_uses(list(ids.values()))
+    for name, id in ids.items():
+        if id in used:
+            yield f"release template {name}, from which a release started"
 
 
 def _used_projects(things: Things, features: Collection[str]) -> list[str]:
@@ -146,6 +163,13 @@ def _used_projects(things: Things, features: Collection[str]) -> list[str]:
             if name not in known
         ]
         asked = sa.select(ChangeRequest.project_id).where(ChangeRequest.project_id.in_(chunk))
+        templates_of = sa.select(ReleaseTemplate.name, ReleaseTemplate.project_id)
+        templates_of = templates_of.where(ReleaseTemplate.project_id.in_(chunk))
+        found += [
+            f"project {project_id}, which has release template {name}"
+            for name, project_id in db.session.execute(templates_of)
+            if name not in things[Kind.RELEASE_TEMPLATES]
+        ]
         found += [f"project {id}, with change requests" for id in db.session.scalars(asked)]
         reviewed = sa.select(AccessReview.project_id).where(AccessReview.project_id.in_(chunk))
         found += [f"project {id}, with access reviews" for id in db.session.scalars(reviewed)]
@@ -183,6 +207,7 @@ class _Removal:
         self._tokens()
         self._features()
         self._each(Kind.DEFAULT_STRATEGIES, self._default_strategy)
+        self._each(Kind.RELEASE_TEMPLATES, self._release_template)
         self._each(Kind.SEGMENTS, self._segment)
         self._projects()
         self._each(Kind.USERS, self._account)
@@ -228,6 +253,10 @@ class _Removal:
         item = self.present[Kind.DEFAULT_STRATEGIES][name]
         present = defaults.get_for_change(self.actor, item["project"], item["environment"])
         defaults.reset(self.actor, present)
+
+    def _release_template(self, name: str) -> None:
+        id = reading.template_ids([name])[name]
+        templates.remove(self.actor, templates.get(self.actor, id, for_change=True))
 
     def _segment(self, name: str) -> None:
         segments.remove(self.actor, segments.named(self.actor, name, for_change=True))

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import chain, count
 from typing import Any
 
 from app.accounts.tokens.models import HINT_LENGTH
@@ -41,7 +42,7 @@ class Snapshot:
     """What was read from an Unleash, in the words of its export.
 
     ``states`` and ``strategies`` have an ``environment``; strategies are in their order.
-    ``links``: None if it knows none.
+    ``links``: None if it knows none. ``release_plans``: how many it counts.
     """
 
     source: str
@@ -61,6 +62,8 @@ class Snapshot:
     root_roles: dict[int, str] = field(default_factory=dict)
     tokens: list[Raw] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
+    release_templates: list[Raw] = field(default_factory=list)
+    release_plans: int = 0
     links: list[Raw] | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -124,6 +127,9 @@ class _Translator:
         self.dropped: set[str] = set()
         self.links = {each["feature"]: each["links"] for each in snapshot.links or ()}
         self.lost_links = 0
+        self.plans = 0
+        self.exposed: defaultdict[str, list[str]] = defaultdict(list)
+        """Steps that wait for exposures, by the names of their templates."""
 
     def translate(self) -> None:
         for kind, raws, item_of in (
@@ -148,6 +154,8 @@ class _Translator:
             self._project(each)
         for each in self.snapshot.segments:
             self._segment(each)
+        for each in self.snapshot.release_templates:
+            self._release_template(each)
         self._features()
         self._tokens()
         if self.snapshot.origins:
@@ -250,9 +258,64 @@ class _Translator:
         faults += _inexact(item["constraints"], "constraints")
         self.result.add(Kind.SEGMENTS, item)
 
+    def _release_template(self, raw: Raw) -> None:
+        if raw.get("archivedAt"):
+            return
+        project = raw.get("project") or None
+        name = self._free_name(raw["name"], project)
+        steps = [
+            {
+                "name": step.get("name"),
+                "strategies": [*self._step_strategies(name, place, step)],
+                "transitionCondition": self._transition(name, step),
+            }
+            for place, step in enumerate(_in_order(raw.get("milestones")))
+        ]
+        self.result.add(
+            Kind.RELEASE_TEMPLATES,
+            {
+                "name": name,
+                "description": raw.get("description") or None,
+                "project": project,
+                "milestones": steps,
+            },
+        )
+
+    def _free_name(self, name: str, project: str | None) -> str:
+        """The name of a template; here no other has it, whatever its project."""
+        known = self.result.raws[Kind.RELEASE_TEMPLATES]
+        if name not in known:
+            return name
+        marks = ([project] if project else []), map(str, count(2))
+        names = (f"{name} ({mark})" for mark in chain(*marks))
+        free = next(each for each in names if each not in known)
+        self.result.notes.append(
+            f"Unleash has several release templates named {name}. One of them is {free} here."
+        )
+        return free
+
+    def _step_strategies(self, template: str, place: int, step: Raw) -> Iterator[Item]:
+        faults = self.result.faults[Kind.RELEASE_TEMPLATES, template]
+        for number, raw in enumerate(_in_order(step.get("strategies"))):
+            strategy = self._strategy(raw, self.dropped, f"the release template {template}")
+            path = f"milestones/{place}/strategies/{number}"
+            faults += _inexact(strategy["constraints"], f"{path}/constraints")
+            faults += _inexact_parameters(strategy["parameters"], f"{path}/parameters")
+            yield strategy
+
+    def _transition(self, template: str, step: Raw) -> Item | None:
+        """When the next step starts; None: when someone starts it."""
+        condition = step.get("transitionCondition") or {}
+        if (condition.get("type") or "time") == "time" and condition.get("intervalMinutes"):
+            return {"intervalMinutes": condition["intervalMinutes"], "manual": False}
+        if condition:
+            self.exposed[template].append(step.get("name") or "")
+        return None
+
     def _features(self) -> None:
         states: defaultdict[str, dict[str, Item]] = defaultdict(dict)
         for raw in _used_up(self.snapshot.states):
+            self.plans += len(raw.get("releasePlans") or ())
             if raw.get("enabled") or raw.get("variants"):
                 states[raw["featureName"]][raw["environment"]] = {
                     "enabled": bool(raw.get("enabled")),
@@ -402,8 +465,22 @@ class _Translator:
         if self.dropped:
             what = spoken(sorted(self.dropped), DISPLAY_LIMIT)
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
+        for template, steps in self.exposed.items():
+            notes.append(
+                f"In the release template {template}, {spoken(steps, len(steps))} waits for "
+                "exposures in Unleash. Here, someone starts the next step."
+            )
+        if plans := max(self.plans, self.snapshot.release_plans):
+            notes.append(
+                f"Release plans of features: {plans:,} left out. The features come with the "
+                "strategies that they have now."
+            )
         if self.lost_links:
             notes.append(f"Links that are no web addresses were left out: {self.lost_links:,}.")
+
+
+def _in_order(found: list[Raw] | None) -> list[Raw]:
+    return sorted(found or (), key=lambda each: each.get("sortOrder") or 0)
 
 
 def _used_up(found: list[Raw]) -> Iterator[Raw]:

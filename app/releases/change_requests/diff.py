@@ -11,8 +11,9 @@ from app.catalogue.features.delivered import Document
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.service import blank
 from app.core.words import counted
-from app.releases.change_requests.models import Action, Change
+from app.releases.change_requests.models import PLAN, Action, Change
 from app.releases.change_requests.snapshots import SubjectSnapshot
 
 Names = Mapping[int, str]
@@ -74,7 +75,8 @@ def segments_in(*documents: Document | None) -> set[int]:
     return {
         segment["id"]
         for document in documents
-        for strategy in (document or {}).get("strategies", ())
+        for part in (document or {}, *_later(document))
+        for strategy in part.get("strategies") or ()
         for segment in strategy["segments"]
     }
 
@@ -87,7 +89,7 @@ def documents(before: Document | None, after: Document | None, names: Names) -> 
         left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     else:
         left, right = _lacking(was, now), _lacking(now, was)
-    was, now = _others(before), _others(after)
+    was, now = _others(before, names), _others(after, names)
     return _side(before, left, _lacking(was, now)), _side(after, right, _lacking(now, was))
 
 
@@ -107,7 +109,7 @@ def _strategies(document: Document | None, names: Names) -> list[Sentence]:
     return [_of_document(strategy, names) for strategy in (document or {}).get("strategies", ())]
 
 
-def _others(document: Document | None) -> list[Sentence]:
+def _others(document: Document | None, names: Names) -> list[Sentence]:
     """A sentence for each other part of a document."""
     if document is None:
         return []
@@ -119,7 +121,21 @@ def _others(document: Document | None) -> list[Sentence]:
     ]
     if document["impressionData"]:
         sentences.append([Phrase("With impression data")])
-    return sentences
+    return sentences + [_of_step(*each, names) for each in enumerate(_later(document), 2)]
+
+
+def _later(document: Document | None) -> list[Any]:
+    """The steps after the first one of the release that an outcome starts."""
+    found: list[Any] = (document or {}).get(PLAN, {}).get("steps", [])
+    return found[1:]
+
+
+def _of_step(number: int, step: Any, names: Names) -> Sentence:
+    """``Step 2, 25%: on for 25% of users``, with what its segments contain."""
+    sentence = [Phrase(f"Step {number}, {step['name']}: ")]
+    for place, strategy in enumerate(step["strategies"] or ()):
+        sentence += [Phrase(" or for " if place else "on for "), *_of_document(strategy, names)[1:]]
+    return sentence
 
 
 def _of_document(strategy: Any, names: Names) -> Sentence:
@@ -278,6 +294,11 @@ def _sentence(snapshot: Any, names: Names) -> Sentence:
     if strategy.title:
         sentence += [Phrase("; titled "), Phrase(strategy.title, "strong")]
     return sentence
+
+
+def described(fields: Mapping[str, Any], names: Names) -> Strategy:
+    """The strategy of a payload, to describe it in a sentence; never saved."""
+    return _restored({"disabled": False, **blank(), **fields}, names)
 
 
 def _restored(snapshot: Any, names: Names) -> Strategy:

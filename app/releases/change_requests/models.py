@@ -67,6 +67,8 @@ class Action(StrEnum):
 
 ON_RELEASE = frozenset({Action.ADD_RELEASE_PLAN, Action.START_MILESTONE})
 """Actions whose outcome has the later steps of a release too."""
+PLAN = "release"
+"""In a document of an outcome: what the release that the request starts does at each step."""
 ON_PROJECT = frozenset({Action.UPDATE_APPROVALS, Action.REMOVE_ENVIRONMENT, Action.ARCHIVE_PROJECT})
 """Actions that can end the need for approvals. A change request has one of them, or others."""
 

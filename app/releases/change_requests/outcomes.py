@@ -31,6 +31,7 @@ from app.releases.change_requests.actions import trace
 from app.releases.change_requests.models import (
     ON_RELEASE,
     OPEN_REQUESTS,
+    PLAN,
     Change,
     ChangeRequest,
     Outcome,
@@ -40,8 +41,6 @@ from app.releases.change_requests.models import (
 from app.releases.change_requests.snapshots import SubjectSnapshot
 from app.releases.change_requests.steps import note
 
-PLAN = "release"
-"""In a document of an outcome: what the release that the request starts does at each step."""
 TYPES = DELIVERED | {EventType.DEFAULT_STRATEGY_UPDATED, EventType.PROJECT_UPDATED}
 """Events after which a change request may lead to something else."""
 

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.catalogue.environments import service as environments
 from app.catalogue.projects import service as projects
+from app.catalogue.strategies import words as strategy_words
 from app.core.permissions import Access
 from app.releases.change_requests import allowed, decisions, pending, presenter, schemas, service
 from app.releases.change_requests.decisions import EditedSince
@@ -106,6 +107,7 @@ def _page(
         state=presenter.state(view),
         diffs=presenter.change_diffs(view),
         outcomes=presenter.outcome_diffs(view),
+        describe=strategy_words.describe,
         overlapping=service.overlapping(current_actor, view.request)
         if view.request.is_open
         else (),

@@ -1,12 +1,13 @@
 """A change request for its page: the diff of each change, and the history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.catalogue.receipts.service import Receipts, of_batch
+from app.catalogue.strategies.models import Strategy
 from app.catalogue.usage.queries import NEVER, PlaceUse, by_place
 from app.core.actor import Actor
 from app.core.words import spoken
@@ -15,6 +16,7 @@ from app.releases.change_requests.diff import (
     DiffSide,
     Field,
     Names,
+    described,
     differing,
     documents,
     segment_ids,
@@ -22,16 +24,37 @@ from app.releases.change_requests.diff import (
     sides,
 )
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import Change, Outcome, State, Step, StepKind
+from app.releases.change_requests.models import (
+    Action,
+    Change,
+    Outcome,
+    State,
+    Step,
+    StepKind,
+)
 from app.releases.change_requests.reversing import inverse
 from app.releases.change_requests.views import View
+from app.releases.templates.steps import waiting
 
 PEOPLE_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """A step of a release that a change starts.
+
+    ``after``: how long after the first one it can start; None: when someone starts one before it.
+    """
+
+    name: str
+    strategies: list[Strategy]
+    after: timedelta | None
+    by_hand: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeDiff:
-    """A change from ``before`` to ``after``."""
+    """A change from ``before`` to ``after``; ``steps``: of the release that it starts."""
 
     change: Change
     number: int
@@ -40,6 +63,7 @@ class ChangeDiff:
     after: DiffSide
     fields: list[Field]
     use: PlaceUse | None
+    steps: Sequence[PlannedStep] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +95,9 @@ def change_diffs(view: View) -> list[ChangeDiff]:
     """Diffs of the changes in order, with a fixed number of statements."""
     request, changes = view.request, view.request.changes
     stored = [snapshot for change in changes for snapshot in (change.before, change.after)]
-    names = snapshots.segment_names(segment_ids(*stored))
+    plans = [change.payload for change in changes if change.action is Action.ADD_RELEASE_PLAN]
+    of_plans = [step for plan in plans for step in plan["milestones"]]
+    names = snapshots.segment_names(segment_ids(*stored, *of_plans))
     uses = by_place({change.feature_id for change in changes if change.feature_id})
     shown: set[int] = set()
 
@@ -83,6 +109,7 @@ def change_diffs(view: View) -> list[ChangeDiff]:
             *sides(change, change.before, change.after, names),
             differing(change, change.before, change.after),
             use(change),
+            list(_planned(change, names)),
         )
 
     def use(change: Change) -> PlaceUse | None:
@@ -93,6 +120,20 @@ def change_diffs(view: View) -> list[ChangeDiff]:
         return uses.get((change.feature_id, request.environment), NEVER)
 
     return [diff_of(number, change) for number, change in enumerate(changes, 1)]
+
+
+def _planned(change: Change, names: Names) -> Iterator[PlannedStep]:
+    """The steps of the release that a change starts."""
+    if change.action is not Action.ADD_RELEASE_PLAN:
+        return
+    after: timedelta | None = timedelta()
+    by_hand = False
+    for step in change.payload["milestones"]:
+        strategies = [described(each, names) for each in step["strategies"]]
+        yield PlannedStep(step["name"], strategies, after, by_hand)
+        seconds, by_hand = waiting(step.get("transition_condition"))
+        if after is not None:
+            after = None if seconds is None else after + timedelta(seconds=seconds)
 
 
 def outcome_diffs(view: View) -> list[OutcomeDiff]:

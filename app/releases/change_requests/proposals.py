@@ -4,9 +4,12 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from app.catalogue.archive.service import ArchivePlan
+from app.catalogue.releases.queries import Located
 from app.catalogue.strategies.models import Strategy
+from app.core.clock import in_text
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
+from app.releases.plans.service import Wish
 
 
 def switching(names: Iterable[str], *, on: bool) -> list[Proposal]:
@@ -42,6 +45,22 @@ def archiving(plan: ArchivePlan, *, but: Collection[str] = ()) -> list[Proposal]
 def impressions(name: str, *, reported: bool) -> list[Proposal]:
     """Let SDKs report impressions of a feature, or not."""
     return [Proposal(name, Action.UPDATE_IMPRESSION_DATA, {"impression_data": reported})]
+
+
+def releasing(name: str, wish: Wish) -> list[Proposal]:
+    """Start a release of a feature, at once or at its time."""
+    start_at = wish.get("start_at")
+    at = {"start_at": in_text(start_at)} if start_at else {}
+    return [Proposal(name, Action.ADD_RELEASE_PLAN, {**wish, **at})]
+
+
+def next_step(found: Located) -> list[Proposal]:
+    """Start the next step of a release now."""
+    release = found.release
+    place = release.next_position
+    step = None if place is None else release.steps[place]["id"]
+    payload = {"plan_id": release.id, "milestone_id": step}
+    return [Proposal(found.feature, Action.START_MILESTONE, payload)]
 
 
 def approvals(number: int | None) -> list[Proposal]:

@@ -171,7 +171,8 @@ def replace(
     db.session.flush()
     queries.note_change([environment], feature.id)
     about = EventPayload(project=feature.project_id, feature_name=feature.name)
-    gone = [about | EventPayload(pre_data=each.snapshot()) for each in removed]
+    # The last one first, so that the places in the log are those at the time.
+    gone = [about | EventPayload(pre_data=each.snapshot()) for each in reversed(removed)]
     new = [about | EventPayload(data=each.snapshot()) for each in added]
     events.record_all(actor, EventType.FEATURE_STRATEGY_REMOVED, gone)
     events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, new)

@@ -66,6 +66,10 @@ def changes_of_each_kind(desk, segment):
     desk.kim.ok("POST", FEATURES, {"name": "child"})
     desk.directly("child/dependencies", {"feature": "tips"})
     desk.directly("child/environments/production/on")
+    steps = [{"name": f"{share}%", "strategies": [rollout(share)]} for share in (30, 60)]
+    path, body = "tips/environments/production/release-plans", {"milestones": steps, "start": True}
+    release = desk.directly(path, body)
+    later = {"planId": release["id"], "milestoneId": release["milestones"][1]["id"]}
     order = [{"id": second, "sortOrder": 0}, {"id": first, "sortOrder": 1}]
     return {
         "updateEnabled": ("card", {"enabled": False}),
@@ -78,6 +82,8 @@ def changes_of_each_kind(desk, segment):
         "addDependency": ("card", {"feature": "parent"}),
         "deleteDependency": ("child", {}),
         "updateImpressionData": ("card", {"impressionData": True}),
+        "addReleasePlan": ("card", {"milestones": steps}),
+        "startMilestone": ("tips", later),
         "updateSegment": (None, {"id": segment, "constraints": EVERYONE}),
         "removeEnvironment": (None, {}),
     }
