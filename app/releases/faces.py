@@ -89,6 +89,22 @@ ROOM = Room(
             "change_request_pages.show",
         ),
         Reminder(
+            1,
+            "releases-held",
+            "Releases on hold, and those that couldn’t start",
+            reminders.held,
+            "See why",
+            "feature_pages.show",
+        ),
+        Reminder(
+            3,
+            "releases-waiting",
+            "Releases that wait for someone",
+            reminders.waiting,
+            "Open",
+            "feature_pages.show",
+        ),
+        Reminder(
             2,
             "to-approve",
             "Change requests that wait for your approval",

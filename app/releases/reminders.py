@@ -1,4 +1,4 @@
-"""Reminders of change requests that need the reader."""
+"""Reminders of change requests and releases that need the reader."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -6,6 +6,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature
+from app.catalogue.releases import queries as releases
+from app.catalogue.releases.models import Release, ReleaseState
+from app.catalogue.releases.queries import Located
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
@@ -15,6 +19,8 @@ from app.core.words import counted
 from app.releases.change_requests import queries as change_requests
 from app.releases.change_requests import words
 from app.releases.change_requests.models import Change, ChangeRequest, State, Step, StepKind
+from app.releases.plans import views
+from app.releases.plans.views import ReleaseView
 
 NEWS = timedelta(days=7)
 """How long authors are reminded that their change request was rejected."""
@@ -79,6 +85,41 @@ def rejected(actor: Actor, _: HomeContext) -> Iterator[Item]:
     for request, step in db.session.execute(query.limit(NAMED)):
         says = f"Your change request {request.id} was rejected"
         yield Item(Tone.INFO, says, f"By {step.created_by}: “{step.text}”", _place(request))
+
+
+def held(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    """Releases on hold, and those that couldn’t start at their time."""
+    could_not = sa.and_(Release.state == ReleaseState.DRAFT, Release.reason.is_not(None))
+    for view in _releases(actor, sa.or_(Release.state == ReleaseState.HELD, could_not)):
+        release = view.release
+        if hold := release.hold:
+            who = view.step.reached if view.step else "no one"
+            reason = f"{hold['reason']}. " if hold["reason"] else ""
+            more = f"{reason}On for {who} in {release.environment}"
+            yield Item(Tone.WARNING, f"Release on hold: {view.feature}", more, _feature(view))
+        else:
+            says = f"Release couldn’t start: {view.feature}"
+            yield Item(Tone.WARNING, says, release.reason or "", _feature(view))
+
+
+def waiting(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    """Releases whose next step someone can start now."""
+    for view in _releases(actor, releases.waits_for_someone()):
+        step = view.next.name if view.next else "The next step"
+        more = f"“{step}” can start in {view.release.environment}"
+        yield Item(Tone.INFO, f"Release waiting for someone: {view.feature}", more, _feature(view))
+
+
+def _releases(actor: Actor, which: sa.ColumnElement[bool]) -> list[ReleaseView]:
+    """A few releases that the actor created, or of their projects."""
+    own = sa.or_(Release.created_by_id == actor.id, Feature.project_id.in_(actor.project_roles))
+    query = releases.rows(actor, is_open=True).where(own, which).limit(NAMED)
+    return views.of([Located(*row) for row in db.session.execute(query)])
+
+
+def _feature(view: ReleaseView) -> dict[str, Any]:
+    anchor = f"released-in-{view.release.environment}"
+    return {"project_id": view.project_id, "name": view.feature, "_anchor": anchor}
 
 
 def _waiting(actor: Actor, what: str) -> tuple[int, ChangeRequest | None]:

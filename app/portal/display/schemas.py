@@ -26,6 +26,7 @@ class PageList(Schema):
 
 
 HOME = {
+    "releases": "Releases under way",
     "projects": "Your projects",
     "favourites": "Favourite features",
     "visited": "Recently visited",

@@ -11,9 +11,14 @@ from app.catalogue.projects.models import Project
 from app.catalogue.sdk_tokens.models import SdkToken
 from app.core.actor import Actor
 from app.core.db import db
+from app.core.paging import Page
 from app.releases.change_requests.models import CLOSED, ChangeRequest, State
+from app.releases.plans import service as plans
+from app.releases.plans import views
+from app.releases.plans.views import ReleaseView
 
 DISPLAY_LIMIT = 8
+RELEASES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,12 @@ def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
         )
         for project in shown
     ]
+
+
+def releases(actor: Actor) -> Page[ReleaseView]:
+    """Releases under way that the actor can see, those that need someone first; a few of them."""
+    page = plans.search(actor, limit=RELEASES, offset=0, is_open=True)
+    return page.of(views.of(page.items))
 
 
 def first_steps() -> FirstSteps:

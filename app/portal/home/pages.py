@@ -42,6 +42,7 @@ def index() -> ResponseReturnValue:
         hidden=hidden,
         visited=visits.recent(current_actor, LATEST) if "visited" not in hidden else [],
         favourites=[one for one in marked if one.feature and "favourites" not in hidden],
+        releases=overview.releases(current_actor) if "releases" not in hidden else None,
         projects=overview.own_projects(current_actor, starred) if "projects" not in hidden else [],
         latest=rows_of(acts(current_actor, limit=LATEST)) if "latest" not in hidden else [],
         steps=steps if is_starting else None,

@@ -16,13 +16,15 @@ from app.core.search import Kind, Searched
 from app.delivery import search as delivery
 from app.portal.search.matching import Rank, matches, rank, starts
 from app.portal.search.query import ParsedQuery
+from app.releases import search as releases
 
 MAX_ROWS = 500
 """Limit of the rows of a kind that are counted and can be shown."""
 
 PAGES = Kind(13, "pages", "Pages and actions")
 SEARCHED = sorted(
-    (*access.SEARCHED, *catalogue.SEARCHED, *delivery.SEARCHED), key=attrgetter("kind.place")
+    (*access.SEARCHED, *catalogue.SEARCHED, *delivery.SEARCHED, *releases.SEARCHED),
+    key=attrgetter("kind.place"),
 )
 KINDS = [*(one.kind.name for one in SEARCHED), PAGES.name]
 """What can be found, in the order in which it is shown."""
