@@ -113,11 +113,6 @@ def upgrade() -> None:
             ["environments.name"],
             name=op.f("fk_releases_environment_environments"),
         ),
-        sa.ForeignKeyConstraint(
-            ["request_id"],
-            ["change_requests.id"],
-            name=op.f("fk_releases_request_id_change_requests"),
-        ),
         *(
             sa.ForeignKeyConstraint(
                 [column], ["accounts.id"], name=op.f(f"fk_releases_{column}_accounts")

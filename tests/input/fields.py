@@ -112,7 +112,8 @@ COMMENTS = "/projects/bank/change-requests/{reviewed}/comments"
 EXPORT = "/features-batch/export"
 KINDS = (
     *("environments", "contextFields", "strategyTypes", "tagTypes", "tags", "users"),
-    *("serviceAccounts", "projects", "segments", "defaultStrategies", "features"),
+    *("serviceAccounts", "projects", "segments", "defaultStrategies", "releaseTemplates"),
+    "features",
 )
 SEVERAL = f"{SHOP}/bulk_features/environments/production"
 

@@ -278,13 +278,21 @@ def _record_bypass(actor: Actor, found: Sequence[Effect | Lowering], rules: Rule
     for effect in found:
         changed[effect.place] += [effect.feature] if isinstance(effect, Effect) else []
     for place, features in changed.items():
-        events.record(
-            actor,
-            EventType.CHANGE_REQUEST_BYPASSED,
-            project=place.project,
-            feature_name=features[0] if len(features) == 1 else None,
-            data={"environment": place.environment, "requiredApprovals": rules[place].required},
-        )
+        record_bypass(actor, place, features, rules[place])
+
+
+def record_bypass(
+    actor: Actor, place: Place, features: Sequence[str], rule: Rule | None = None
+) -> None:
+    """Record that an Admin changed features in a place without the approvals that it needs."""
+    rule = rule or _rules(db.session.connection(), {place.project}).get(place, NO_RULE)
+    events.record(
+        actor,
+        EventType.CHANGE_REQUEST_BYPASSED,
+        project=place.project,
+        feature_name=features[0] if len(features) == 1 else None,
+        data={"environment": place.environment, "requiredApprovals": rule.required},
+    )
 
 
 def _refusal(

@@ -36,7 +36,7 @@ class StepStrategy(TypedDict):
 
 
 class Step(TypedDict):
-    """A step: who has the feature, and when the next one can start.
+    """A step: the strategies that the feature has then, and when the next one can start.
 
     ``seconds``: how long the next step waits at least, None: until someone starts it. ``by_hand``:
     whether someone starts it after that. ``target``: the id of the next step, if some between are
@@ -140,7 +140,7 @@ class Release(Model):
     former: Mapped[list[StepStrategy]] = mapped_column(JSON(none_as_null=True), default=list)
     was_on: Mapped[bool] = mapped_column(default=False)
     warrant: Mapped[dict[str, Any] | None]
-    request_id: Mapped[int | None] = mapped_column(ForeignKey("change_requests.id"))
+    request_id: Mapped[int | None]
     holds: Mapped[list[Hold]] = mapped_column(JSON(none_as_null=True), default=list)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     created_by: Mapped[str] = mapped_column(String(255))
@@ -176,11 +176,13 @@ class Release(Model):
     @property
     def next_position(self) -> int | None:
         """Where the next step is; None after the last one."""
-        if self.position is None:
-            return 0
-        target = self.steps[self.position].get("target")
+        return 0 if self.position is None else self.after(self.position)
+
+    def after(self, position: int) -> int | None:
+        """Where the step is that follows another one; None after the last one."""
+        target = self.steps[position].get("target")
         places = {step["id"]: place for place, step in enumerate(self.steps)}
-        found = places.get(target or "", self.position + 1)
+        found = places.get(target or "", position + 1)
         return found if found < len(self.steps) else None
 
     @property

@@ -20,7 +20,7 @@ from app.catalogue.features.models import Dependency, Feature, Selection
 from app.catalogue.features.queries import Child
 from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
 from app.catalogue.releases import queries
-from app.catalogue.releases.models import Release, ReleaseTemplate
+from app.catalogue.releases.models import Release
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies import custom
@@ -127,7 +127,7 @@ def _refuse_if_built_on(things: Things, present: Document, created: Mapping[str,
     for ids in chunks(created.values()):
         released = sa.select(Feature.name).join(Release).where(Feature.id.in_(ids)).distinct()
         changed += [f"feature {name}, with a release" for name in db.session.scalars(released)]
-    changed += _used_projects(things, created)
+    changed += _used_projects(things, present, created)
     changed += _used_templates(things)
     for name, (before, _) in things[Kind.USERS].items():
         account = accounts.named(name)
@@ -150,11 +150,16 @@ def _used_templates(things: Things) -> Iterator[str]:
             yield f"release template {name}, from which a release started"
 
 
-def _used_projects(things: Things, features: Collection[str]) -> list[str]:
+def _used_projects(things: Things, present: Document, features: Collection[str]) -> list[str]:
     """Projects that the import created and people have used since, with how."""
     created = [name for name, (before, _) in things[Kind.PROJECTS].items() if before is None]
     known = set(features)
-    found: list[str] = []
+    found = [
+        f"project {item['project']}, which has {kind.one} {name}"
+        for kind in (Kind.SEGMENTS, Kind.DEFAULT_STRATEGIES, Kind.RELEASE_TEMPLATES)
+        for name, item in present[kind].items()
+        if item["project"] in created and name not in things[kind]
+    ]
     for chunk in chunks(created):
         inside = sa.select(Feature.name, Feature.project_id).where(Feature.project_id.in_(chunk))
         found += [
@@ -163,13 +168,6 @@ def _used_projects(things: Things, features: Collection[str]) -> list[str]:
             if name not in known
         ]
         asked = sa.select(ChangeRequest.project_id).where(ChangeRequest.project_id.in_(chunk))
-        templates_of = sa.select(ReleaseTemplate.name, ReleaseTemplate.project_id)
-        templates_of = templates_of.where(ReleaseTemplate.project_id.in_(chunk))
-        found += [
-            f"project {project_id}, which has release template {name}"
-            for name, project_id in db.session.execute(templates_of)
-            if name not in things[Kind.RELEASE_TEMPLATES]
-        ]
         found += [f"project {id}, with change requests" for id in db.session.scalars(asked)]
         reviewed = sa.select(AccessReview.project_id).where(AccessReview.project_id.in_(chunk))
         found += [f"project {id}, with access reviews" for id in db.session.scalars(reviewed)]

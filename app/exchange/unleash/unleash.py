@@ -467,8 +467,8 @@ class _Translator:
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
         for template, steps in self.exposed.items():
             notes.append(
-                f"In the release template {template}, {spoken(steps, len(steps))} waits for "
-                "exposures in Unleash. Here, someone starts the next step."
+                f"Steps of the release template {template} that wait for exposures in Unleash: "
+                f"{spoken(steps, len(steps))}. Here, someone starts the next step."
             )
         if plans := max(self.plans, self.snapshot.release_plans):
             notes.append(

@@ -40,6 +40,7 @@ TOPICS = {
     "moving-in": ("From Unleash to here in an hour", "Import, compare, change one address"),
     "configuration": ("Configuration as a file", "Export everything, apply it here or from CI"),
     "change-requests": ("Change requests", "Proposing, approving and applying changes"),
+    "releases": ("Release in steps", "Opening a feature gradually, and stopping it at any moment"),
     "webhooks": ("Webhooks", "Events sent to chats, mailboxes and your own address"),
     "arrival": ("Has it arrived?", "Which running instances have a change, and how it’s known"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),

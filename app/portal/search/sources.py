@@ -21,7 +21,7 @@ from app.releases import search as releases
 MAX_ROWS = 500
 """Limit of the rows of a kind that are counted and can be shown."""
 
-PAGES = Kind(13, "pages", "Pages and actions")
+PAGES = Kind(15, "pages", "Pages and actions")
 SEARCHED = sorted(
     (*access.SEARCHED, *catalogue.SEARCHED, *delivery.SEARCHED, *releases.SEARCHED),
     key=attrgetter("kind.place"),

@@ -225,7 +225,8 @@ def _add_release(actor: Actor, place: Place, change: Change) -> None:
         wish["start_at"] = from_text(text)
     if not templates.exists(wish.get("template_id")):
         wish.pop("template_id", None)  # it was deleted since; the steps are in the payload
-    found = releases.create(actor, place.project, change.subject, place.environment, **wish)
+    at = place.project, change.subject, place.environment
+    found = releases.create(actor, *at, is_approved=True, **wish)
     if text:
         warrants.grant(actor, found, change.request_id)
     else:

@@ -7,10 +7,10 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
-from app.core.clock import in_text
 from app.core.permissions import Access, Permission
-from app.releases.change_requests.models import OPEN_REQUESTS, Action
-from app.releases.change_requests.pages_proposing import one, propose, to_draft
+from app.releases.change_requests import proposals
+from app.releases.change_requests.models import OPEN_REQUESTS
+from app.releases.change_requests.pages_proposing import propose, to_draft
 from app.releases.plans import pages_start
 from app.releases.plans import service as releases
 from app.releases.plans.forms import StartForm
@@ -35,11 +35,8 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     projects.require_proposer(current_actor, SWITCH, project_id)
 
     def save(form: StartForm) -> Response:
-        payload = {key: value for key, value in form.values.items() if key != "start"}
-        if start_at := payload.get("start_at"):
-            payload["start_at"] = in_text(start_at)
-        change = one(name, Action.ADD_RELEASE_PLAN, payload)
-        return to_draft(propose(project_id, environment, change))
+        wish = {key: value for key, value in form.values.items() if key != "start"}
+        return to_draft(propose(project_id, environment, proposals.releasing(name, wish)))
 
     view = features.get(current_actor, project_id, name)
     return pages_start.page((project_id, name, environment), save, view)
@@ -49,9 +46,6 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 def start(project_id: str, name: str, environment: str, release: UUID) -> Response:
     """Propose to start the next step of a release before its waiting time is over."""
     projects.require_proposer(current_actor, SWITCH, project_id)
-    found = releases.get(current_actor, project_id, name, environment, release).release
-    place, form = found.next_position, ReasonForm()
-    step = None if place is None else found.steps[place]["id"]
-    change = one(name, Action.START_MILESTONE, {"plan_id": found.id, "milestone_id": step})
-    draft = submit(form, lambda: propose(project_id, environment, change))
+    found, form = releases.get(current_actor, project_id, name, environment, release), ReasonForm()
+    draft = submit(form, lambda: propose(project_id, environment, proposals.next_step(found)))
     return flash_errors(form, back(project_id, name)) if draft is None else to_draft(draft)

@@ -1,6 +1,6 @@
 """Proposals for changes that pages and commands make directly where no approval is needed."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from app.catalogue.archive.service import ArchivePlan
@@ -9,7 +9,6 @@ from app.catalogue.strategies.models import Strategy
 from app.core.clock import in_text
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
-from app.releases.plans.service import Wish
 
 
 def switching(names: Iterable[str], *, on: bool) -> list[Proposal]:
@@ -47,7 +46,7 @@ def impressions(name: str, *, reported: bool) -> list[Proposal]:
     return [Proposal(name, Action.UPDATE_IMPRESSION_DATA, {"impression_data": reported})]
 
 
-def releasing(name: str, wish: Wish) -> list[Proposal]:
+def releasing(name: str, wish: Mapping[str, Any]) -> list[Proposal]:
     """Start a release of a feature, at once or at its time."""
     start_at = wish.get("start_at")
     at = {"start_at": in_text(start_at)} if start_at else {}

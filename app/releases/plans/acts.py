@@ -116,7 +116,7 @@ def stop(actor: Actor, found: Located, reason: str | None = None) -> None:
     _require_open(found)
     if release.position is None:
         raise Conflict(
-            f"The release of {found.feature} has not started. There is nothing to stop: delete it."
+            f"The release of {found.feature} has not started. There is nothing to stop. Leave it."
         )
     feature = features.lock_for_change(actor, found.project_id, found.feature)
     by = actor.for_act(actor.batch_id or events.new_batch())
@@ -196,8 +196,9 @@ def _start(
     project_environment(found.project_id, release.environment)
     by = actor.for_act(actor.batch_id or events.new_batch())
     if release.position is None:
-        if warrants.is_bypass(actor, release):
+        if warrants.is_bypass(actor, found):
             warrants.grant(by, found, None)
+            is_planned = False  # so that the guard records it
         giving.remember(release)
         release.started_by, release.started_by_id = actor.username, actor.id
     since = len(events.recorded())

@@ -11,6 +11,7 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import types
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.words import together
+from app.core.clock import utcnow
 from app.releases.plans import views
 from app.releases.plans.views import ReleaseView
 from app.releases.switching.samples import first_chosen
@@ -56,7 +57,7 @@ class ReviewedRelease(ReleaseView):
 
 def of_release(found: Located) -> ReviewedRelease:
     """A release that has been created, with its review."""
-    view = views.one(found)
+    view = views.one(found, starting=utcnow())
     values = {each.name: getattr(view, each.name) for each in dataclass_fields(view)}
     return ReviewedRelease(**values, review=of(view))
 

@@ -20,7 +20,7 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.releases.plans import acts
+from app.releases.plans import acts, warrants
 from app.releases.templates import service as templates
 from app.releases.templates import steps as plan
 from app.releases.templates.steps import NewStep
@@ -97,14 +97,17 @@ def create(
     environment: str,
     *,
     start: bool = False,
+    is_approved: bool = False,
     **wish: Unpack[Wish],
 ) -> Located:
     """Create a release. ``start``: start its first step at once.
 
-    Without that it starts by itself at ``start_at``, or when someone starts it.
+    Without that it starts by itself at ``start_at``, or when someone starts it. ``is_approved``:
+    whether people have approved it.
 
     Raises:
         Conflict: when the feature has an open one there.
+        NeedsApprovals: when it would start by itself where that needs them.
 
     """
     if start and wish.get("start_at") is not None:
@@ -116,6 +119,8 @@ def create(
     ownership.record(by, EventType.RELEASE_PLAN_ADDED, found, **found.release.snapshot())
     if start:
         acts.start(by, found)
+    elif found.release.is_automatic and not is_approved:
+        warrants.require_for_later(by, found)
     return found
 
 

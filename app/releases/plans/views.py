@@ -177,14 +177,15 @@ class ReleaseView:
         ]
 
 
-def of(found: Sequence[Located]) -> list[ReleaseView]:
+def of(found: Sequence[Located], *, starting: datetime | None = None) -> list[ReleaseView]:
+    """``starting``: when those are assumed to start that someone has to start."""
     releases = [each.release for each in found]
     segments, names = _segments(releases), accounts.names(set(_account_ids(releases)))
-    return [_view(each, segments, names) for each in found]
+    return [_view(each, segments, names, starting) for each in found]
 
 
-def one(found: Located) -> ReleaseView:
-    [view] = of([found])
+def one(found: Located, *, starting: datetime | None = None) -> ReleaseView:
+    [view] = of([found], starting=starting)
     return view
 
 
@@ -197,7 +198,12 @@ def _account_ids(releases: Iterable[Release]) -> Iterator[int]:
         yield from (id for id in found if id is not None)
 
 
-def _view(found: Located, segments: Mapping[int, Segment], names: Mapping[int, str]) -> ReleaseView:
+def _view(
+    found: Located,
+    segments: Mapping[int, Segment],
+    names: Mapping[int, str],
+    starting: datetime | None,
+) -> ReleaseView:
     release, now = found.release, utcnow()
     is_ready = release.next_at is None or release.next_at <= now
     waits = release.state is ReleaseState.RUNNING and not release.is_automatic and is_ready
@@ -205,7 +211,7 @@ def _view(found: Located, segments: Mapping[int, Segment], names: Mapping[int, s
     is_behind = release.ended_at is None and began is not None and began > now
     return ReleaseView(
         *found,
-        _steps(release, segments, names),
+        _steps(release, segments, names, starting),
         waits=waits,
         clock_went_back=is_behind,
         names=names,
@@ -213,9 +219,13 @@ def _view(found: Located, segments: Mapping[int, Segment], names: Mapping[int, s
 
 
 def _steps(
-    release: Release, segments: Mapping[int, Segment], names: Mapping[int, str]
+    release: Release,
+    segments: Mapping[int, Segment],
+    names: Mapping[int, str],
+    starting: datetime | None,
 ) -> list[StepView]:
-    due, steps = _due(release), release.steps
+    due, steps, before = _due(release, starting), release.steps, _before(release)
+    starts_by_hand = release.position is None and not (release.is_automatic or starting)
     return [
         StepView(
             id=step["id"],
@@ -223,9 +233,9 @@ def _steps(
             name=step["name"],
             strategies=models(step["strategies"], segments),
             stage=_stage(release, place),
-            by_hand=place > 0 and steps[place - 1]["by_hand"],
+            by_hand=steps[before[place]]["by_hand"] if place else starts_by_hand,
             wait=_wait(step) if place < len(steps) - 1 else None,
-            waited=_wait(steps[place - 1]) if place else None,
+            waited=_wait(steps[before[place]]) if place else None,
             started_at=_time(step.get("started_at")),
             started_by=names.get(step.get("started_by_id") or 0, step.get("started_by")),
             is_automatic=step.get("is_automatic", False),
@@ -236,17 +246,28 @@ def _steps(
     ]
 
 
-def _due(release: Release) -> dict[int, datetime]:
+def _before(release: Release) -> dict[int, int]:
+    """The place of the step that leads to each one, by place."""
+    found = {place: place - 1 for place in range(1, len(release.steps))}
+    return found | {
+        following: place
+        for place in reversed(range(len(release.steps)))
+        if (following := release.after(place)) is not None
+    }
+
+
+def _due(release: Release, starting: datetime | None) -> dict[int, datetime]:
     """When steps that haven’t started can start at the earliest, by place; while that is known."""
     place, at = release.next_position, release.next_at
-    if release.state is ReleaseState.HELD or release.ended_at is not None or place is None:
+    if release.state is ReleaseState.HELD or release.ended_at is not None:
         return {}
+    if release.position is None:
+        at = at or starting
     found = {}
-    at = at or (utcnow() if release.position is None else None)
-    while at is not None and place < len(release.steps):
+    while at is not None and place is not None:
         found[place] = at
         wait = _wait(release.steps[place])
-        at, place = None if wait is None else at + wait, place + 1
+        at, place = None if wait is None else at + wait, release.after(place)
     return found
 
 

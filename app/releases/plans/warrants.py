@@ -9,7 +9,7 @@ from typing import Any
 from app.catalogue.approvals import guard
 from app.catalogue.approvals.guard import Place
 from app.catalogue.projects.queries import needing_approval
-from app.catalogue.releases.models import FORMER, Release, Step
+from app.catalogue.releases.models import FORMER, Step
 from app.catalogue.releases.queries import Located
 from app.core.actor import Actor
 from app.core.db import db
@@ -80,6 +80,37 @@ def require_bypass(actor: Actor, found: Located) -> None:
         )
 
 
-def is_bypass(actor: Actor, release: Release) -> bool:
-    """Whether an Admin who starts the release bypasses approvals for all its steps."""
-    return release.warrant is None and actor.is_admin and actor.reason is not None
+def is_bypass(actor: Actor, found: Located) -> bool:
+    """Whether an Admin who starts the release bypasses approvals, for all its steps."""
+    return (
+        found.release.warrant is None
+        and actor.is_admin
+        and actor.reason is not None
+        and bool(needing_approval(found.project_id, [found.release.environment]))
+    )
+
+
+def require_for_later(actor: Actor, found: Located) -> None:
+    """Refuse a release that is to start by itself without the approvals that it needs.
+
+    An Admin who gives a reason bypasses them.
+
+    Raises:
+        NeedsApprovals: with the place of a change request that can propose it.
+
+    """
+    place = Place(found.project_id, found.release.environment)
+    if not needing_approval(place.project, [place.environment]):
+        return
+    if is_bypass(actor, found):
+        grant(actor, found, None)
+        guard.record_bypass(actor, place, [found.feature])
+        return
+    refusal = NeedsApprovals(
+        f"{place.environment} needs approvals, so the release can’t start by itself without them. "
+        f"Propose it in a change request (POST /api/admin/projects/{place.project}/environments/"
+        f"{place.environment}/change-requests). An Admin can make this change without approval, "
+        "and must give a reason."
+    )
+    refusal.place = place
+    raise refusal

@@ -1,4 +1,4 @@
-"""Releases in words: where one is, and who has the feature at each step."""
+"""Releases in words: where one is."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from app.catalogue.strategies.words import reached
 def headline(release: Release, strategies: Sequence[Strategy]) -> str:
     """Where the release is. ``strategies``: of the present step."""
     if release.position is None:
-        return "Not started."
+        return "Not started." if release.ended_at is None else "Left before it started."
     step, who = f"step {release.position + 1} of {len(release.steps)}", reached(strategies)
     if release.state is ReleaseState.RUNNING:
         return f"Step {release.position + 1} of {len(release.steps)}: on for {who}."

@@ -47,6 +47,28 @@ states = st.fixed_dictionaries(
 )
 
 
+steps = st.fixed_dictionaries(
+    {"name": texts, "strategies": st.lists(rollouts(), min_size=1, max_size=2)},
+    optional={
+        "transitionCondition": st.none()
+        | st.fixed_dictionaries(
+            {"intervalMinutes": st.integers(1, 90)}, optional={"manual": st.booleans()}
+        )
+    },
+)
+
+
+@st.composite
+def templates(draw: st.DrawFn) -> list[dict[str, Any]]:
+    return [
+        # Like a feature, a template stays in its project.
+        {"name": name, "milestones": draw(st.lists(steps, min_size=1, max_size=3))}
+        | ({"project": "shop"} if name == "Own" else {})
+        | draw(st.fixed_dictionaries({}, optional={"description": maybe}))
+        for name in draw(st.lists(st.sampled_from(["Careful", "Own", "Quick"]), unique=True))
+    ]
+
+
 @st.composite
 def features(draw: st.DrawFn) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
@@ -122,5 +144,6 @@ def contents(draw: st.DrawFn) -> dict[str, Any]:
                 ],
             }
         ],
+        "releaseTemplates": draw(templates()),
         "features": draw(features()),
     }

@@ -195,6 +195,7 @@ COMMANDS = [
     "environment update production --deprecated",
     "project update pay --name Other",
     "project archive pay",
+    "release start pay card --environment production --template Careful",
     "apply --yes {file}",
 ]
 

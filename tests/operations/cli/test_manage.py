@@ -529,6 +529,12 @@ CHANGES = [
     "feature tag default checkout --add x",
     "feature on default checkout --environment production",
     "feature archive default checkout",
+    "release start default checkout --environment production --template Careful",
+    "release next default basket --environment production",
+    "release hold default basket --environment production",
+    "release resume default cart --environment production",
+    "release stop default basket --environment production",
+    "release leave default basket --environment production",
 ]
 
 
@@ -551,6 +557,11 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         "strategy-type create by-region",
         "strategy-type create by-country",
         "strategy-type deprecate by-country",
+        "feature create default basket",
+        "release start default basket --environment production --template Careful",
+        "feature create default cart",
+        "release start default cart --environment production --template Careful",
+        "release hold default cart --environment production",
     ):
         machine.ok(*words.split())
     return machine
@@ -584,6 +595,7 @@ def everything(machine: Machine) -> list[Any]:
         "context_fields",
         "segments",
         "feature_states",
+        "releases",
         "strategies",
         "strategy_types",
     )
