@@ -504,7 +504,7 @@ class Office(RuleBasedStateMachine):
         ]
 
     def plan(self, share: int) -> dict[str, Any]:
-        """Three steps, of a minute each; a segment and the share decide who has the second."""
+        """Three steps, of a minute each; the second is for a segment and a share."""
         wait = {"transitionCondition": {"intervalMinutes": 1}}
         return {
             "milestones": [

@@ -57,7 +57,7 @@ def share(strategies: Sequence[Strategy]) -> int:
 
 
 def reached(strategies: Sequence[Strategy]) -> str:
-    """Who has the feature: ``everyone``, ``25% of users``, ``everyone in segment Staff``."""
+    """People with the feature: ``everyone``, ``25% of users``, ``everyone in segment Staff``."""
     active = [each for each in strategies if not each.disabled]
     most = share(active)
     if most == types.ALL:

@@ -262,7 +262,7 @@ class _Translator:
         if raw.get("archivedAt"):
             return
         project = raw.get("project") or None
-        name = self._free_name(raw["name"], project)
+        name = self._free_name(raw["name"].strip(), project)
         steps = [
             {
                 "name": step.get("name"),
@@ -306,8 +306,8 @@ class _Translator:
     def _transition(self, template: str, step: Raw) -> Item | None:
         """When the next step starts; None: when someone starts it."""
         condition = step.get("transitionCondition") or {}
-        if (condition.get("type") or "time") == "time" and condition.get("intervalMinutes"):
-            return {"intervalMinutes": condition["intervalMinutes"], "manual": False}
+        if condition and (condition.get("type") or "time") == "time":
+            return {"intervalMinutes": condition.get("intervalMinutes"), "manual": False}
         if condition:
             self.exposed[template].append(step.get("name") or "")
         return None

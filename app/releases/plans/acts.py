@@ -94,7 +94,7 @@ def hold(actor: Actor, found: Located, reason: str | None = None) -> None:
 
 
 def resume(actor: Actor, found: Located) -> None:
-    """Let steps start again. The waiting time of the present one begins again."""
+    """Let steps start again. The present one waits its whole time from now."""
     release, hold = found.release, found.release.hold
     _require_open(found)
     if hold is None:

@@ -119,7 +119,7 @@ def hold(
 def resume(project_id: str, name: str, environment: str, release: UUID) -> ReleaseView:
     """Resume a release that is on hold
 
-    The waiting time of its step begins again.
+    The waiting time of its step starts again.
     """
     return _resume(project_id, name, environment, release)
 
@@ -166,7 +166,7 @@ def remove_progression(project_id: str, name: str, environment: str, step: UUID)
 def resume_progressions(project_id: str, name: str, environment: str, release: UUID) -> ReleaseView:
     """Resume a release that is on hold, as Unleash’s clients do
 
-    The waiting time of its step begins again.
+    The waiting time of its step starts again.
     """
     return _resume(project_id, name, environment, release)
 

@@ -134,7 +134,7 @@ def resume(project_id: str, name: str, environment: str, release: UUID) -> Respo
         ButtonForm(),
         (project_id, name, environment, release),
         lambda found, _: acts.resume(current_actor, found),
-        "Resumed. The waiting time of the step begins again.",
+        "Resumed. The waiting time of the step starts again.",
     )
 
 

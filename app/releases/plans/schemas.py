@@ -99,7 +99,7 @@ class ReviewedStep(Schema):
     """What a step will mean."""
 
     name = fields.String()
-    says = fields.String(metadata={"description": "Who has the feature then."})
+    says = fields.String(metadata={"description": "People with the feature then."})
     due_at = Timestamp(allow_none=True, metadata={"description": "At the earliest."})
     starts = fields.String(metadata={"enum": ["automatically", "by hand"]})
 

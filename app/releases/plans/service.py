@@ -30,7 +30,7 @@ OFF, RESTORE = ENDINGS = ("off", "restore")
 
 
 class Wish(TypedDict, total=False):
-    """What someone asks for who creates a release. Without ``milestones``: those of the template.
+    """What a release is created from. Without ``milestones``: those of the template.
 
     ``start_at``: when its first step starts by itself. ``when_stopped``: OFF, or RESTORE to bring
     back the former strategies.

@@ -103,7 +103,7 @@ def test_the_one_that_every_instance_has_is_among_them(admin: ApiClient) -> None
     assert lines(admin, careful) == []
 
 
-def test_a_change_keeps_ids_and_is_told_step_by_step(admin: ApiClient) -> None:
+def test_a_change_keeps_ids_and_is_shown_step_by_step(admin: ApiClient) -> None:
     admin.ok("POST", f"{HERE}/apply", ALL)
     before = templates(admin)["Quick"]
     more = ROLLOUT | {"parameters": {"rollout": "50"}}
@@ -126,7 +126,7 @@ def test_a_change_keeps_ids_and_is_told_step_by_step(admin: ApiClient) -> None:
     assert lines(admin, changed) == []
 
 
-def test_a_step_that_comes_or_goes_is_told_with_what_it_does(admin: ApiClient) -> None:
+def test_a_step_that_comes_or_goes_is_shown_with_what_it_does(admin: ApiClient) -> None:
     admin.ok("POST", f"{HERE}/apply", ALL)
     assert lines(admin, QUICK | {"milestones": [FIRST, HALF]})[1:] == [
         "    step 3: Everyone: On for everyone → nothing"

@@ -130,7 +130,7 @@ def there(admin: ApiClient, old: RecordedUnleash) -> Templates:
 
 
 def test_they_come_with_their_steps_in_order(there: Templates, admin: ApiClient) -> None:
-    there.put(STANDARD, OWN)
+    there.put(STANDARD | {"name": " Standard "}, OWN)
     found = there.read()
     assert there.names(found) == {"new": ["Own", "Standard"]}
     there.apply(found)
@@ -160,7 +160,7 @@ def test_a_strategy_comes_without_a_segment_that_everyone_is_in(
 ) -> None:
     there.put(STANDARD)
     found = there.apply()
-    [note] = [note for note in found["plan"]["notes"] if "Nobody’s" in note]
+    [note] = [note for note in found["plan"]["notes"] if "everyone is in it" in note]
     assert "reach the same people: the release template Standard." in note
     assert templates(admin)["Standard"]["milestones"][1]["strategies"][1]["segments"] == []
 
@@ -240,6 +240,7 @@ def test_what_can_not_come_is_named_with_the_reason(there: Templates) -> None:
     spaced = strategy(parameters=GROUP | {"groupId": " a"})
     there.put(
         template("Empty", milestones=[]),
+        template("Endless", step("A", 0, transitionCondition={"type": "time"})),
         template("Hasty", step("A", 0, transitionCondition={"intervalMinutes": 10_000_000})),
         template("Half", step("A", 0, strategy(parameters={"rollout": "12.5"}))),
         template("Local", step("A", 0, strategy(segments=[3]))),
@@ -249,6 +250,7 @@ def test_what_can_not_come_is_named_with_the_reason(there: Templates) -> None:
     faults = {name: there.entry(found, name)["faults"] for name in there.names(found)["impossible"]}
     assert faults == {
         "Empty": ["milestones: Give it 1 to 30 steps."],
+        "Endless": ["step 1, transitionCondition, intervalMinutes: This field can't be null."],
         "Hasty": ["step 1, transitionCondition, intervalMinutes: Must lie between 1 and 527040."],
         "Half": ["step 1, strategy 1, rollout: Enter a whole number from 0 to 100."],
         "Local": [
@@ -383,6 +385,27 @@ def test_release_plans_of_features_are_counted_and_left_out(there: Templates, co
         "Release plans of features: 2 left out. The features come with the strategies that they "
         "have now."
     ) in there.read()["plan"]["notes"]
+
+
+def test_a_feature_whose_strategies_belong_to_a_release_stays_as_it_is(
+    there: Templates, admin: ApiClient
+) -> None:
+    features = "/projects/default/features"
+    admin.ok("POST", features, {"name": "old.strategies"})
+    place = f"{features}/old.strategies/environments/production"
+    admin.ok("POST", f"{place}/release-plans", {"milestones": OURS * 2, "start": True})
+    before = admin.ok("GET", place)["strategies"]
+    found = there.read()
+    [entry] = [each for each in found["plan"]["attention"] if each["name"] == "old.strategies"]
+    assert (entry["status"], entry["choices"]) == ("impossible", ["keep"])
+    assert entry["faults"] == [
+        (
+            "production, strategies: A release decides who gets old.strategies here. It is at step "
+            "1 of 2. Stop it or leave it before you change the strategies yourself."
+        )
+    ]
+    there.apply(found)
+    assert admin.ok("GET", place)["strategies"] == before
 
 
 def test_a_plan_that_an_older_version_has_read_can_still_be_applied(

@@ -40,7 +40,7 @@ def applied(desk: Desk, *changes: dict[str, Any]) -> Any:
 
 
 def later(app: Flask, **time: int) -> None:
-    """The runner looks after so much time."""
+    """The runner works after so much time."""
     with clock.at(utcnow() + timedelta(**time)), app.app_context():
         start_due()
 

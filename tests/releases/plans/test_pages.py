@@ -61,7 +61,7 @@ def test_people_hold_resume_start_and_stop_it(browser: Browser, releases: Releas
     page = browser.follow(browser.submit(page, form="/hold"))
     assert page.messages == ["The release of base in production is on hold."]
     page = browser.follow(browser.submit(page, form="/resume"))
-    assert page.messages == ["Resumed. The waiting time of the step begins again."]
+    assert page.messages == ["Resumed. The waiting time of the step starts again."]
     sure = browser.get(page.links["Start 25% now…"])
     assert sure.has("Start step 2 now?")
     page = browser.follow(browser.submit(sure))

@@ -1,4 +1,4 @@
-"""A program with a real SDK follows a release: who has the feature keeps it."""
+"""A program with a real SDK follows a release: people with the feature keep it."""
 
 import json
 import subprocess
@@ -108,7 +108,7 @@ def new_release(server, *shares):
     return server.call("POST", PLANS, {"milestones": steps}).json["id"]
 
 
-def test_nobody_who_has_the_feature_loses_it_on_the_way(machine, start, sdks):
+def test_no_one_with_the_feature_loses_it_on_the_way(machine, start, sdks):
     server = start()
     id = new_release(server, *SHARES)
 

@@ -115,7 +115,7 @@ def test_a_feature_has_one_open_release_in_an_environment(
     releases.create()
 
 
-def test_nobody_goes_back_a_step(releases: Releases) -> None:
+def test_no_step_goes_back(releases: Releases) -> None:
     first, *_ = releases.create()["milestones"]
     releases.wait(hours=1)
     refusal = releases.act(f"milestones/{first['id']}/start", 409)
