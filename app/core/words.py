@@ -42,7 +42,11 @@ _UNITS = (
 
 
 def lasting(time: timedelta) -> str:
-    """A length of time in its two largest units: ``3 days and 4 hours``, ``40 minutes``."""
+    """A length of time in its two largest units: ``3 days and 4 hours``, ``40 minutes``.
+
+    One below zero is no time: the clock was set back in it.
+    """
+    time = max(time, timedelta())
     parts, rest = [], time
     for unit, length in _UNITS:
         number, rest = divmod(rest, length)

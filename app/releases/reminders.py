@@ -94,7 +94,7 @@ def held(actor: Actor, _: HomeContext) -> Iterator[Item]:
         release = view.release
         if hold := release.hold:
             who = view.step.reached if view.step else "no one"
-            reason = f"{hold['reason']}. " if hold["reason"] else ""
+            reason = f"{hold['reason'].rstrip('.')}. " if hold["reason"] else ""
             more = f"{reason}On for {who} in {release.environment}"
             yield Item(Tone.WARNING, f"Release on hold: {view.feature}", more, _feature(view))
         else:

@@ -165,13 +165,13 @@ def _careful() -> dict[str, Any]:
 def _step(
     place: int, name: str, strategies: list[dict[str, Any]], hours: int | None
 ) -> dict[str, Any]:
-    last_by_hand = name == "50%"
+    by_hand = name == "50%" or hours is None
     return {
         "id": _id(f"b{place}"),
         "name": name,
         "strategies": strategies,
         "seconds": None if hours is None else hours * HOUR,
-        "by_hand": last_by_hand,
+        "by_hand": by_hand,
     }
 
 

@@ -341,6 +341,63 @@ def change_request_own(page: Page, instance: Instance) -> None:
     page.goto(path)
 
 
+@place("Start a release in 2 steps")
+def change_request_release(page: Page, instance: Instance) -> None:
+    """A draft that starts a release, with the steps of it."""
+    project, (_, feature, _) = _guarded(instance)
+    steps = [
+        {
+            "name": name,
+            "strategies": [{"name": "flexibleRollout", "parameters": {"rollout": share}}],
+        }
+        for name, share in (("Some", "25"), ("Everyone", "100"))
+    ]
+    change = {"feature": feature, "action": "addReleasePlan", "payload": {"milestones": steps}}
+    place = f"/projects/{project}/environments/production/change-requests"
+    number = instance.api("POST", place, change)["id"]
+    instance.api(
+        "PUT", f"/projects/{project}/change-requests/{number}/state", {"state": "In review"}
+    )
+    page.goto(f"/projects/{project}/change-requests/{number}")
+
+
+@place("catalogue.video-previews")
+def release_next(page: Page, _: Instance) -> None:
+    page.goto(f"{CATALOGUE}/catalogue.video-previews")
+    page.get_by_role("link", name="Start 50% now…").click()
+    page.get_by_role("region", name="Start step 3 now?").wait_for()
+
+
+@place("catalogue.search-synonyms")
+def release_leave(page: Page, _: Instance) -> None:
+    page.goto(f"{CATALOGUE}/catalogue.search-synonyms")
+    page.get_by_role("link", name="leave the release…").click()
+    page.get_by_role("button", name="Leave release").wait_for()
+
+
+@place("catalogue.typo-tolerance")
+def release_ended(page: Page, _: Instance) -> None:
+    """A page of its own, where people find it once that of the feature shows it no longer."""
+    page.goto("/releases/ended")
+    page.get_by_role("link", name="catalogue.typo-tolerance").first.click()
+    page.get_by_role("region", name="Release in production").wait_for()
+
+
+@place("Start a release in staging")
+def release_start_refused(page: Page, _: Instance) -> None:
+    page.goto(f"{CATALOGUE}/catalogue.gift-filter/environments/staging/new-release")
+    page.locator("#step-1-share").fill("5")
+    page.get_by_label("At a time").check()
+    press(page, "Start release")
+    expect(page.locator("#errors")).to_be_focused()
+
+
+@place("Edit template Careful")
+def release_template(page: Page, _: Instance) -> None:
+    page.goto("/releases/templates")
+    page.get_by_role("link", name="Careful", exact=True).click()
+
+
 @place("Switched feature")
 def receipts(page: Page, instance: Instance) -> None:
     """Of an instance that is silent since the change."""

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys.hand import Hand
 from tests.journeys.instance import COLLEAGUE, Instance, names
 from tests.journeys.places import reload_until
+from tests.journeys.steps import TEMPLATE, new_template
 
 pytestmark = pytest.mark.one_in(2)
 
@@ -128,6 +129,35 @@ def test_a_change_waits_for_approvals_and_a_date_and_again_once_it_leads_elsewhe
         hand.button("Apply now")
         expect(done).to_contain_text("1 change took effect.")
     assert instance.is_on(project, name, "production")
+
+
+def test_a_release_in_steps_is_started_held_resumed_and_stopped(
+    page: Page, instance: Instance, feature: tuple[str, str]
+):
+    project, name = feature
+    new_template(instance, project)
+    done, release = page.get_by_role("status"), page.locator("#released-in-production")
+    hand = Hand(page)
+    with hand.at_most(clicks=4, loads=3):
+        hand.link("Start release… in production")
+        hand.click(page.get_by_role("radio", name=TEMPLATE))
+        hand.button("Use these steps")
+        expect(page.locator("#step-0-name")).to_have_value("25%")
+        hand.button("Start release")
+        expect(done).to_contain_text("Step 25% started.")
+    expect(page.locator("#in-production")).to_contain_text("On for 25% of users")
+    assert instance.is_on(project, name, "production")
+    with hand.at_most(clicks=1, loads=1):
+        hand.button("Hold this release")
+        expect(done).to_contain_text(f"The release of {name} in production is on hold.")
+    with hand.at_most(clicks=1, loads=1):
+        hand.button("Resume")
+        expect(done).to_contain_text("Resumed.")
+    with hand.at_most(clicks=2, loads=1):
+        hand.click(release.get_by_text("Stop this release…"))
+        hand.button(f"Stop and switch off {name} in production")
+        expect(done).to_contain_text(f"The release of {name} in production was stopped.")
+    assert not instance.is_on(project, name, "production")
 
 
 def test_parts_of_a_strategy_come_and_go_where_one_works(

@@ -79,10 +79,9 @@ def value(found: Any) -> str:
 def difference(found: Difference) -> str:
     """``production/enabled: no → yes``, ``step 2, strategy 1, rollout: 5 → 10``."""
     if found.path.startswith("milestones/"):
-        place = place_of(found.path)
-        is_whole = found.path.count("/") == 1
-        here, there = (step(each) if is_whole else value(each) for each in found[1:])
-        return f"{place}: {here} → {there}"
+        in_words = {1: step, 3: _in_step}.get(found.path.count("/"), value)
+        here, there = (value(None) if each is None else in_words(each) for each in found[1:])
+        return f"{place_of(found.path)}: {here} → {there}"
     path = found.path.removeprefix("environments/")
     return f"{path}: {value(found.here)} → {value(found.there)}"
 
@@ -123,6 +122,13 @@ def step(found: Item | None) -> str:
         wait = f", for {lasting(timedelta(minutes=condition['intervalMinutes']))}"
         wait += " and until someone starts the next step" if condition["manual"] else ""
     return f"{found['name']}: {together([*map(_model, found['strategies'])])}{wait}"
+
+
+def _in_step(found: Any) -> str:
+    """A strategy of a step, or another value at that depth."""
+    return (
+        together([_model(found)]) if isinstance(found, dict) and "name" in found else value(found)
+    )
 
 
 def strategy(item: Item) -> str:

@@ -308,6 +308,7 @@ def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
         "feature": feature,
         "project": project,
         "context field": lambda _: url_for("context_pages.index"),
+        "release template": lambda _: url_for("release_template_pages.index"),
         "segment": lambda _: url_for("segment_pages.index"),
         "strategy type": lambda _: url_for("strategy_type_pages.index"),
         "tag type": lambda _: url_for("tag_pages.index"),

@@ -51,8 +51,10 @@ class StartForm(StepsForm):
         sent = super().payload()
         if not sent.get("templateId"):
             sent.pop("templateId", None)
-        if text := sent.get("startAt"):
+        if sent["begins"] == "at" and (text := sent.get("startAt")):
             sent["startAt"] = moments.moment(text, "startAt")
+        else:
+            sent["startAt"] = None
         return sent
 
 

@@ -41,6 +41,14 @@ WAITS = {
     "": "Until someone starts the next",
 }
 """Waiting times to choose from, by minutes."""
+LABELS = {
+    "name": "Name",
+    "description": "Description",
+    "milestones": "Steps",
+    "advance": "Next steps start",
+    "last": "Someone always starts the last step",
+}
+"""What someone else can change while a template is edited."""
 
 
 class StepsForm(PartsForm):
@@ -56,7 +64,7 @@ class StepsForm(PartsForm):
         self.segments = {segment.id: segment for segment in segments}
 
     def payload(self) -> dict[str, Any]:
-        return super().payload() | {"milestones": list(self._milestones())}
+        return super().payload() | {"milestones": list(self.steps())}
 
     def validate(self, extra_validators: Any = None) -> bool:
         super().validate(extra_validators)
@@ -86,7 +94,7 @@ class StepsForm(PartsForm):
         extra = [] if own in WAITS or not own.isdecimal() else [(own, f"{int(own):,} minutes")]
         return [*extra, *WAITS.items()]
 
-    def _milestones(self) -> Iterator[dict[str, Any]]:
+    def steps(self) -> Iterator[dict[str, Any]]:
         """The steps as clients send them."""
         entries = self.parts["step"]
         base: list[dict[str, Any]] = []
@@ -165,6 +173,24 @@ def form_data(template: ReleaseTemplate | None) -> Values:
         "project": template.project_id or "",
         **step_data(template.steps),
     }
+
+
+def display_values(values: Values) -> Values:
+    """The values of a template in words."""
+    steps = [
+        f"{step['name']} ({_who(step)}, {WAITS.get(step['wait'], step['wait'] + ' minutes')})"
+        for step in values["milestones"]
+    ]
+    return values | {"milestones": steps}
+
+
+def _who(step: Inputs) -> str:
+    """Who gets the feature at a step."""
+    if step["who"] == SHARE:
+        return f"{step['share']}% of users"
+    if step["who"] == EVERYONE:
+        return "everyone"
+    return "a segment" if step["who"].startswith(SEGMENT) else "strategies of its own"
 
 
 def step_data(steps: Sequence[Step]) -> Values:

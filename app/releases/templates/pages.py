@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from flask import flash, render_template
+from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
@@ -14,8 +14,16 @@ from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.releases.templates import schemas, service
-from app.releases.templates.forms import BY_HAND, TemplateForm, form_data, step_data
+from app.releases.templates.forms import (
+    BY_HAND,
+    LABELS,
+    TemplateForm,
+    display_values,
+    form_data,
+    step_data,
+)
 from app.releases.templates.service import TemplateView
+from app.web.conflicts import StaleEdit, flash_saved
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.listing import MAX_LIMIT, read_query
@@ -57,14 +65,22 @@ def new() -> ResponseReturnValue:
 @bp.form("/<uuid:template>", needs=Access.SIGNED_IN, keeps=NOTHING)
 def show(template: UUID) -> ResponseReturnValue:
     """Show a template, as a form to those who can change it."""
-    found = service.get(current_actor, template, for_change=True)
-    can_change = current_actor.may(*service.permission(found.project_id))
-    form = TemplateForm(_segments(found.project_id), [], form_data(found))
-    if not form.take_step() and (saved := submit(form, lambda: [_save(form, found)])):
-        flash(f"Template {found.name} saved." if saved[0] else "Nothing changed.", "ok")
+    is_sent = request.method == "POST"
+    found = service.get(current_actor, template, for_change=is_sent)
+    permission, present = service.permission(found.project_id), form_data(found)
+    edit = StaleEdit(f"release template {template}", LABELS, display_values)
+    form = TemplateForm(_segments(found.project_id), [], present)
+    stale, saved = None, None
+    if is_sent:
+        current_actor.require(*permission)
+        stale = edit.stale(present)
+        if not form.take_step() and not stale:
+            saved = submit(form, lambda: _save(form, found))
+    if saved is not None:
+        flash_saved(f"Template {found.name} saved.", changed=saved)
         return redirect_to(".index")
-    [view] = service.views([found])
-    return show_form(EDITOR, form, view=view, can_change=can_change)
+    [view], can_change = service.views([found]), current_actor.may(*permission)
+    return edit.show(EDITOR, form, present, stale, view=view, can_change=can_change)
 
 
 @bp.post("/<uuid:template>/delete", needs=Access.SIGNED_IN, keeps=NOTHING)
@@ -91,7 +107,6 @@ def _create(form: TemplateForm) -> ReleaseTemplate:
 
 
 def _save(form: TemplateForm, template: ReleaseTemplate) -> bool:
-    current_actor.require(*service.permission(template.project_id))
     changes = {key: value for key, value in form.values.items() if key != "project"}
     return service.update(current_actor, template, **changes)
 

@@ -131,6 +131,10 @@ def test_a_step_that_comes_or_goes_is_shown_with_what_it_does(admin: ApiClient) 
     assert lines(admin, QUICK | {"milestones": [FIRST, HALF]})[1:] == [
         "    step 3: Everyone: On for everyone → nothing"
     ]
+    more = HALF | {"strategies": [ROLLOUT, FIRST["strategies"][0]]}
+    assert lines(admin, QUICK | {"milestones": [FIRST, more, EVERYONE]})[1:] == [
+        "    step 2, strategy 2: nothing → On for everyone in segment Staff"
+    ]
     both = FIRST | {"strategies": [*FIRST["strategies"], ROLLOUT]}
     assert lines(admin, QUICK | {"milestones": [FIRST, HALF, EVERYONE, both]})[1:] == [
         (

@@ -45,6 +45,10 @@ def shop(app: Flask, admin: ApiClient) -> dict[str, Any]:
     admin.ok("POST", "/user-admin", {"username": "tom", "name": "Tom Expósito", "rootRole": 2})
     admin.ok("POST", "/service-account", {"username": "exporter", "rootRole": 3})
     admin.ok("POST", "/user/tokens", {"description": "experiment"})
+    share = {"name": "flexibleRollout", "parameters": {"rollout": "5"}}
+    steps = [{"name": "5%", "strategies": [share]}]
+    plans = "features/search.expand-synonyms/environments/production/release-plans"
+    admin.ok("POST", f"/projects/payments/{plans}", {"milestones": steps})
     report = Report(
         {Counted(_hour(), "production", "checkout.express", "experiment-runner"): (1, 1)},
         instances={

@@ -30,6 +30,7 @@ def test_everything_that_has_a_name_is_found_by_it(admin, shop):
         "serviceAccounts": ["exporter"],
         "sdkTokens": ["expiry", "export-job"],
         "accessTokens": ["experiment"],
+        "releases": ["Release of search.expand-synonyms"],
     }
 
 

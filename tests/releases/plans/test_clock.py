@@ -140,3 +140,26 @@ def test_a_release_goes_on_when_an_instance_falls_silent(
         poll(stays)
         assert f"Step {number}: 1 of 2 instances confirmed" in panel()
     assert (releases.read()["state"], releases.rollouts()) == ("done", ["100"])
+
+
+@pytest.mark.usefixtures("feature")
+def test_a_start_time_that_clocks_skip_is_refused(admin: ApiClient, browser: Browser) -> None:
+    browser.post("/account/time-zone", {"time_zone": "Europe/Stockholm"})
+    with time_machine.travel(NOON_BEFORE, tick=False):
+        page = browser.sign_in("boss").get(NEW)
+        sent = {"begins": "at", "start_at": "2027-03-28T02:30"}
+        page = browser.submit(page, sent, button="Start release")
+    [error] = page.errors
+    assert "02:30 doesn’t exist on that day in the time of Stockholm (UTC+1)." in error
+    assert admin.ok("GET", PLANS) == []
+
+
+@pytest.mark.parametrize("act", ["stop", "start"])
+def test_no_length_of_time_is_negative_after_the_clock_was_set_back(
+    releases: Releases, panel: Callable[[], str], act: str
+) -> None:
+    releases.wait(hours=3)
+    last = releases.create(step(5), step(100, None))["milestones"][1]
+    releases.wait(hours=-2)
+    releases.act(act if act == "stop" else f"milestones/{last['id']}/start")
+    assert " -" not in panel()

@@ -65,7 +65,7 @@ def test_no_step_starts_while_the_release_is_on_hold(releases: Releases) -> None
     assert releases.rollouts() == ["5"]
 
 
-def test_after_a_hold_the_waiting_time_begins_again(releases: Releases) -> None:
+def test_after_a_hold_the_waiting_time_starts_again(releases: Releases) -> None:
     releases.create()
     releases.wait(minutes=30)
     releases.act("hold")

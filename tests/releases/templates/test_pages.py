@@ -6,8 +6,9 @@ import pytest
 from flask import Flask
 
 from tests.releases.plans import conftest
-from tests.releases.plans.conftest import PLANS, Releases, rollout, step
-from tests.support.browser import Browser, text_of
+from tests.releases.plans.conftest import Releases, rollout, step
+from tests.releases.templates.test_use import started
+from tests.support.browser import Browser, Page, attribute, text_of
 from tests.support.clients import ApiClient
 from tests.support.people import People
 
@@ -18,59 +19,216 @@ ROOT = "/release-plan-templates"
 
 
 @pytest.fixture
-def quick(admin: ApiClient) -> Any:
+def quick(admin: ApiClient) -> str:
+    """The id of a template with two steps."""
     body = {"name": "Quick", "milestones": [step(5), step(100, None)]}
-    return admin.ok("POST", ROOT, body)
+    return str(admin.ok("POST", ROOT, body)["id"])
 
 
 def named(admin: ApiClient, name: str) -> Any:
+    """The template that the API has under this name."""
     [found] = [each for each in admin.ok("GET", ROOT) if each["name"] == name]
     return found
+
+
+def shares(template: Any) -> list[str]:
+    """The last share of each step."""
+    return [each["strategies"][-1]["parameters"]["rollout"] for each in template["milestones"]]
+
+
+def row(browser: Browser, name: str) -> str:
+    """The line of a template in the list."""
+    rows = [text_of(each) for each in browser.get(LIST).select("tbody tr")]
+    [found] = [each for each in rows if each.startswith(name)]
+    return found
+
+
+def faults(page: Page, id: str) -> list[str]:
+    """What is said at an input that is marked as wrong."""
+    [field] = page.select(f"#{id}")
+    assert attribute(field, "aria-invalid") == "true"
+    ids = attribute(field, "aria-describedby").split()
+    return [text_of(page.select(f"#{each}")[0]) for each in ids]
 
 
 def test_one_with_two_steps_is_created(browser: Browser, admin: ApiClient) -> None:
     page = browser.get(browser.get(LIST).links["New template"])
     typed = {"name": "Two steps", "description": "In a day", "step-0-share": "10"}
-    done = browser.follow(browser.submit(page, typed))
-    print(page.fields(0), done.messages, done.words)
+    done = browser.follow(browser.submit(page, {**typed, "last": None}))
+    assert done.messages == ["Template Two steps created."]
+    assert row(browser, "Two steps") == ("Two steps 10%, Everyone All projects 1 day Automatic 0 0")
     found = named(admin, "Two steps")
-    print(found)
-    assert 0
+    assert (found["description"], shares(found)) == ("In a day", ["10", "100"])
+    waits = [each["transitionCondition"] for each in found["milestones"]]
+    assert waits == [{"intervalMinutes": 1440, "manual": False}, None]
 
 
-def test_x(browser: Browser, admin: ApiClient, quick) -> None:
-    page = browser.get(f"{LIST}/{quick['id']}")
-    print(page.fields(0))
-    print(page.words)
-    p2 = browser.submit(page, {"name": "Mine", "step": "add-step"})
-    print(p2.fields(0))
-    p3 = browser.submit(
-        p2, {"step-2-share": "x", "step-1-who": "share", "step-1-share": "3", "name": ""}
-    )
-    print(p3.status, p3.errors)
-    p3 = browser.submit(p2, {"step-2-share": "x"})
-    print(p3.status, p3.errors, p3.fields(0))
-    p3 = browser.submit(p2, {"step-2-who": "everyone", "name": "Careful"})
-    print(p3.status, p3.errors, p3.fields(0))
-    admin.ok("PUT", f"{ROOT}/{quick['id']}", {"description": "Theirs"})
-    d = browser.submit(page, {"name": "Mine"})
-    print(d.status, named(admin, "Mine"))
-    assert 0
+def test_steps_are_added_and_removed_and_what_was_typed_stays(
+    browser: Browser, admin: ApiClient
+) -> None:
+    typed = {"name": "Mine", "step-0-name": "First", "step-0-share": "7", "reason": "Try"}
+    page = browser.submit(browser.get(f"{LIST}/new"), {**typed, "step": "add-step"})
+    assert (page.has("3 steps"), page.status) == (True, 200)
+    assert page.fields().items() >= typed.items()
+    changes = {"step-2-who": "share", "step-2-share": "60", "step-2-name": "Last"}
+    page = browser.submit(page, {**changes, "step": "remove-step-1"})
+    fields = page.fields()
+    assert fields.items() >= typed.items()
+    assert (fields["step-1-name"], fields["step-1-share"]) == ("Last", "60")
+    assert "step-2-who" not in fields
+    assert "Mine" not in [each["name"] for each in admin.ok("GET", ROOT)]
+    browser.submit(page)
+    assert shares(named(admin, "Mine")) == ["7", "60"]
 
 
-def test_y(browser, admin, quick, app, people):
+def test_mistakes_are_shown_at_their_fields_and_nothing_is_lost(
+    browser: Browser, admin: ApiClient, quick: str
+) -> None:
+    page = browser.submit(browser.get(f"{LIST}/{quick}"), {"step": "add-step"})
+    wrong = {"name": "", "step-1-who": "share", "step-1-share": "4", "step-2-share": "many"}
+    page = browser.submit(page, wrong)
+    assert page.status == 400
+    assert page.errors == [
+        "Name: Enter 1 to 100 characters.",
+        "Step 2: Enter more than 5, the share of step 1.",
+        "Step 3: Enter a whole number from 0 to 100.",
+    ]
+    assert "Enter 1 to 100 characters." in faults(page, "name")
+    assert faults(page, "step-1-share") == ["Enter more than 5, the share of step 1."]
+    assert faults(page, "step-2-share") == ["Enter a whole number from 0 to 100."]
+    assert page.fields().items() >= wrong.items()
+    page = browser.submit(page, {"name": "Careful", "step-1-share": "6", "step-2-share": "7"})
+    assert faults(page, "name")[-1] == "A release template named 'Careful' already exists."
+    assert shares(named(admin, "Quick")) == ["5", "100"]
+
+
+def test_one_without_steps_is_refused(browser: Browser, admin: ApiClient, quick: str) -> None:
+    page = browser.get(f"{LIST}/{quick}")
+    for _ in range(2):
+        page = browser.submit(page, {"step": "remove-step-0"})
+    page = browser.submit(page)
+    assert (page.status, page.errors) == (400, ["Send 1 to 30 steps."])
+    assert shares(named(admin, "Quick")) == ["5", "100"]
+
+
+def test_a_saved_form_changes_only_what_was_changed_in_it(
+    browser: Browser, admin: ApiClient
+) -> None:
+    variant = {"name": "blue", "weight": 1000, "weightType": "variable", "stickiness": "default"}
+    odd = {
+        "name": "Odd",
+        "strategies": [rollout(3, variants=[variant]), rollout(7)],
+        "transitionCondition": {"intervalMinutes": 45},
+    }
+    steps = [odd, step(25, 2880), step(50, None), step(100, None)]
+    id = admin.ok("POST", ROOT, {"name": "Odd", "milestones": steps})["id"]
+    before = admin.ok("GET", f"{ROOT}/{id}")
+    page = browser.get(f"{LIST}/{id}")
+    done = browser.follow(browser.submit(page))
+    assert done.messages == ["Nothing changed."]
+    done = browser.follow(browser.submit(page, {"description": "Slow at first"}))
+    assert done.messages == ["Template Odd saved."]
+    assert admin.ok("GET", f"{ROOT}/{id}") == before | {"description": "Slow at first"}
+
+
+def test_careful_is_edited_without_losing_its_staff(browser: Browser, admin: ApiClient) -> None:
+    before = named(admin, "Careful")
+    page = browser.get(f"{LIST}/{before['id']}")
+    assert browser.follow(browser.submit(page)).messages == ["Nothing changed."]
+    browser.submit(page, {"step-1-share": "10"})
+    after = named(admin, "Careful")
+    assert shares(after) == ["100", "10", "25", "50", "100"]
+    assert [len(each["strategies"]) for each in after["milestones"]] == [1, 2, 2, 2, 1]
+    staff = after["milestones"][1]["strategies"][0]["constraints"]
+    assert staff == before["milestones"][1]["strategies"][0]["constraints"] != []
+
+
+@pytest.mark.parametrize(("button", "more"), [(None, {}), ("Add step", {"step-2-who": "everyone"})])
+def test_an_edit_by_someone_else_is_shown_first(
+    browser: Browser, admin: ApiClient, quick: str, button: str | None, more: dict[str, str]
+) -> None:
+    page = browser.get(f"{LIST}/{quick}")
+    theirs = {"description": "Theirs", "milestones": [step(10), step(100, None)]}
+    admin.ok("PUT", f"{ROOT}/{quick}", theirs)
+    refused = browser.submit(page, {"name": "Mine"}, button=button)
+    assert refused.status == 409
+    assert refused.has("They changed Description from “nothing” to “Theirs”, Steps from “5% (5% of")
+    assert named(admin, "Quick")["description"] == "Theirs"
+    saved = browser.follow(browser.submit(refused, more))
+    assert saved.messages == ["Template Mine saved."]
+
+
+def test_its_events_lead_to_the_templates(browser: Browser, quick: str) -> None:
+    for path in ("/", "/events"):
+        assert browser.get(path).links["Quick"] == LIST, quick
+
+
+def test_one_is_deleted_and_its_releases_go_on(
+    browser: Browser, admin: ApiClient, releases: Releases, quick: str
+) -> None:
+    started(releases, quick)
+    page = browser.get(f"{LIST}/{quick}")
+    assert page.has("1 release started from it.")
+    done = browser.follow(browser.submit(page, form="Delete Quick"))
+    assert done.messages == ["Template Quick deleted."]
+    assert [each["name"] for each in admin.ok("GET", ROOT)] == ["Careful"]
+    assert browser.get(f"{LIST}/{quick}").status == 404
+    assert releases.wait(hours=1)["state"] == "done"
+
+
+def test_the_list_says_how_often_each_was_used_and_stopped(
+    browser: Browser, releases: Releases, quick: str
+) -> None:
+    assert browser.get(f"{LIST}/{quick}").has("No release has started from it yet.")
+    started(releases, quick)
+    releases.act("stop")
+    started(releases, quick)
+    assert row(browser, "Quick") == "Quick 5%, 100% All projects 1 hour Automatic 2 1"
+    assert row(browser, "Careful").endswith("3 days and 4 hours Automatic, last by hand 0 0")
+
+
+def test_the_list_is_filtered_by_text(browser: Browser, quick: str) -> None:
+    def names(query: str) -> list[str]:
+        page = browser.get(f"{LIST}?{query}")
+        return [text_of(each) for each in page.select("tbody th a")]
+
+    assert names("text=staff+first") == ["Careful"]
+    assert names("text=UICK") == ["Quick"]
+    assert browser.get(f"{LIST}?text=nope").has("No template matches")
+
+
+def test_owners_create_and_edit_those_of_their_project(
+    app: Flask, people: People, admin: ApiClient, quick: str
+) -> None:
     admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
-    people.member("own", "shop", "Owner")
+    people.member("olga", "shop", "Owner")
+    olga = Browser(app).sign_in("olga")
+    page = olga.get(f"{LIST}/new")
+    assert [text_of(each) for each in page.select("#project option")] == ["Shop"]
+    refused = olga.submit(page, {"name": "For all", "project": ""})
+    assert refused.status in {400, 403}
+    done = olga.follow(olga.submit(page, {"name": "Ours"}))
+    assert done.messages == ["Template Ours created."]
+    [own] = admin.ok("GET", "/projects/shop/release-templates")
+    done = olga.follow(olga.submit(olga.get(f"{LIST}/{own['id']}"), {"description": "New"}))
+    assert done.messages == ["Template Ours saved."]
+    [own] = admin.ok("GET", "/projects/shop/release-templates")
+    assert (own["description"], own["project"]) == ("New", "shop")
+    assert [each["name"] for each in admin.ok("GET", ROOT)] == ["Careful", "Quick"]
+
+
+def test_those_who_cannot_change_one_see_what_it_is(
+    app: Flask, people: People, browser: Browser, admin: ApiClient, quick: str
+) -> None:
     people.person("vic")
-    b = Browser(app).sign_in("own")
-    p = b.get(f"{LIST}/new")
-    print(p.words, p.fields(0))
-    d = b.submit(p, {"name": "Ours"})
-    print(d.status, d.errors)
-    print(b.follow(d).words)
-    print(b.get(f"{LIST}/{quick['id']}").words)
-    v = Browser(app).sign_in("vic")
-    print(v.get(LIST).words)
-    print(v.get(f"{LIST}/new").words)
-    print(v.get(f"{LIST}/{quick['id']}").words)
-    assert 0
+    reader = Browser(app).sign_in("vic")
+    sent = browser.get(f"{LIST}/{quick}").fields() | {"name": "Mine"}
+    del sent["csrf_token"]
+    assert "New template" not in reader.get(LIST).links
+    page = reader.get(f"{LIST}/{quick}")
+    assert page.has("You can’t change this. Only Admins can.")
+    assert page.has("For All projects Steps 5%, 100%")
+    assert page.select("main form") == []
+    assert reader.post(f"{LIST}/{quick}", sent).status in {400, 403}
+    assert reader.post(f"{LIST}/{quick}/delete").status == 403
+    assert [each["name"] for each in admin.ok("GET", ROOT)] == ["Careful", "Quick"]
