@@ -127,7 +127,7 @@ def test_a_release_is_held_resumed_moved_on_and_stopped(
 
 
 def said(page: Page, words: str) -> None:
-    """The page says it, and whoever goes on by keyboard goes on from there."""
+    """The page says it, and the person who goes on by keyboard goes on from there."""
     expect(note(page)).to_contain_text(words)
     expect(note(page)).to_be_focused()
     page.wait_for_load_state()

@@ -62,7 +62,8 @@ def test_no_write_is_forgotten_here(app):
     ids |= dict.fromkeys(("draft", "change", "reviewed", "applied"), 1)
     ids |= dict.fromkeys(("group", "scim", "kept_out"), 1)
     ids |= {"hook": 1, "delivery": 1, "saved": 1, "planned": 1, "done": 1, "switched": 1, "link": 1}
-    ids |= dict.fromkeys(("first", "second"), "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10")
+    uuids = ("first", "second", "release", "held", "template", "first_step", "second_step")
+    ids |= dict.fromkeys(uuids, "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10")
     known = {
         address.match("/api/admin" + path.format_map(ids), method)[0] for method, path, _ in WRITES
     }

@@ -66,7 +66,7 @@ def segment_ids(*snapshots: SubjectSnapshot) -> set[int]:
         id
         for snapshot in snapshots
         for strategy in (snapshot or {}).get("strategies", ())
-        for id in strategy["segments"]
+        for id in strategy.get("segments", ())
     }
 
 
