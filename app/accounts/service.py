@@ -12,7 +12,7 @@ from app.accounts.sessions import service as sessions
 from app.accounts.tokens import service as tokens
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import CHUNK, MAX_ID, by_id, chunks, contains, db, flush, locked, save
+from app.core.db import CHUNK, MAX_ID, by_id, chunks, contains, db, flush, locked, once, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -252,11 +252,15 @@ def find(account_id: int) -> Account | None:
 
 def names(ids: Collection[int]) -> dict[int, str]:
     """Display names by id; unknown ids are left out."""
-    found: dict[int, str] = {}
-    for chunk in chunks(id for id in ids if 0 < id <= MAX_ID):
-        query = sa.select(Account).where(Account.id.in_(chunk))
-        found |= {account.id: account.called for account in db.session.scalars(query)}
-    return found
+
+    def read() -> dict[int, str]:
+        return {
+            account.id: account.called
+            for chunk in chunks(id for id in ids if 0 < id <= MAX_ID)
+            for account in db.session.scalars(sa.select(Account).where(Account.id.in_(chunk)))
+        }
+
+    return once(("names of accounts", frozenset(ids)), read)
 
 
 def mark_deleted(accounts: list[Account]) -> None:

@@ -15,7 +15,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.words import reached
 from app.core.clock import from_text, utcnow
-from app.core.db import chunks, db
+from app.core.db import chunks, db, once
 from app.releases.plans import words
 from app.releases.templates.steps import models, row
 
@@ -305,11 +305,15 @@ def _segments(releases: Iterable[Release]) -> dict[int, Segment]:
         for strategy in step["strategies"]
         for id in strategy["segments"]
     }
-    return {
-        segment.id: segment
-        for chunk in chunks(ids)
-        for segment in db.session.scalars(sa.select(Segment).where(Segment.id.in_(chunk)))
-    }
+
+    def read() -> dict[int, Segment]:
+        return {
+            segment.id: segment
+            for chunk in chunks(ids)
+            for segment in db.session.scalars(sa.select(Segment).where(Segment.id.in_(chunk)))
+        }
+
+    return once(("segments of steps", frozenset(ids)), read)
 
 
 def _wait(step: Step) -> timedelta | None:
