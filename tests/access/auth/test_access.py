@@ -54,7 +54,7 @@ def test_every_path_tried_matches_its_route(app):
 @pytest.mark.parametrize("quarter", range(4))
 def test_every_caller_has_the_access_of_the_table(app, people, callers, quarter):
     wrong = []
-    for (method, rule), needs in sorted(NEEDS.items())[quarter::4]:
+    for (method, rule), needs in sorted(NEEDS.items(), key=_removals_last)[quarter::4]:
         path = path_of(rule, **bystander(people, f"{method} {rule}"))
         for name, caller in callers.items():
             answer = call(caller.client, method, path)
@@ -62,6 +62,12 @@ def test_every_caller_has_the_access_of_the_table(app, people, callers, quarter)
             if not as_expected(answer, needs, allowed=allowed, known=caller.role is not None):
                 wrong.append(f"{name}: {method} {path} -> {answer.status} (needs {needs})")
     assert wrong == []
+
+
+def _removals_last(item: tuple[tuple[str, str], str]) -> tuple[bool, str, str]:
+    """So that what the other paths name is still there, whatever quarter each is in."""
+    (method, rule), _ = item
+    return method == "DELETE", method, rule
 
 
 def as_expected(answer: TestResponse, needs: str, *, allowed: bool, known: bool) -> bool:
