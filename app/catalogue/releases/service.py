@@ -64,7 +64,7 @@ def _touched(recorded: Iterable[Recorded]) -> tuple[dict[str, Actor], set[tuple[
             actors[name] = each.actor
             if each.type in EDITS:
                 facts = load.get("data") or load.get("pre_data") or {}
-                edited.add((name, facts["environment"]))
+                edited.add((name, facts.get("environment", "")))
     return actors, edited
 
 
