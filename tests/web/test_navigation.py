@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.browser import Browser, text_of
 
-LINES = ["Home", "Projects", "Features", "Change requests", "Playground"]
+LINES = ["Home", "Projects", "Features", "Change requests", "Releases", "Playground"]
 OF_INSTANCE = ["Environments", "Feature types", "Webhooks", "Import", "Backups", "Settings"]
 
 
