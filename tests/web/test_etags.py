@@ -46,8 +46,10 @@ PARTS = {
     "/api/admin/feature-types/{id}/lifetime",
     "/api/admin/projects/{project_id}/features/{name}/link/{link_id}",
     "/api/admin/projects/{project_id}/environments/{environment}/change-requests/config",
-    "/api/admin/projects/{project_id}/features/{name}/environments/{environment}"
-    "/progressions/{step}",
+    (
+        "/api/admin/projects/{project_id}/features/{name}/environments/{environment}"
+        "/progressions/{step}"
+    ),
     *(
         f"/api/admin/projects/{{project_id}}/change-requests/{{id}}/{part}"
         for part in ("title", "approvers", "changes/{change}")
