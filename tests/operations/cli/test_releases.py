@@ -296,12 +296,17 @@ def test_a_release_that_someone_created_without_starting_it_is_started_by_the_ne
 
 
 def test_a_release_that_could_not_start_at_its_time_says_why(machine, desk):
-    path = f"{PROJECT}/features/card/environments/production/release-plans"
+    path = f"{PROJECT}/features/card/environments/development/release-plans"
     later = utcnow() + timedelta(hours=1)
-    desk.kim.ok("POST", path, {"milestones": [step(100, None)], "startAt": in_text(later)})
+    office = {"contextName": "userId", "operator": "STR_ENDS_WITH", "values": ["@example.com"]}
+    staff = desk.admin.ok("POST", "/segments", {"name": "Staff", "constraints": [office]})["id"]
+    first = step(100, None)
+    first["strategies"][0]["segments"] = [staff]
+    desk.kim.ok("POST", path, {"milestones": [first], "startAt": in_text(later)})
+    desk.admin.ok("DELETE", f"/segments/{staff}")
     with clock.at(later), desk.admin.app.app_context():
         start_due()
-    said = machine.ok("release", "show", *GUARDED).splitlines()
+    said = machine.ok("release", "show", *CARD).splitlines()
     assert said[0] == "Not started."
     assert said[1].startswith("It couldn’t start: ")
     assert said[2] == "Step 1, 100%, waits for someone to start it."
