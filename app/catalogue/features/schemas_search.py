@@ -6,6 +6,7 @@ from app.catalogue.features.models import FeatureType, Stage
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.features.schemas import FeatureRow, TagFilter
 from app.catalogue.features.searching import SORTS, State
+from app.catalogue.strategies.schemas import StateRow
 from app.web.listing import IS, IS_OR_NOT, Compared, PageQuery
 from app.web.schemas import QueryBoolean, QueryNumber, Schema, SingleLine
 
@@ -59,6 +60,16 @@ def _dependency_type(view: FeatureView) -> str | None:
     return "parent" if view.children else None
 
 
+class FoundState(StateRow):
+    """A state with the present step of the release under way, if there is one."""
+
+    milestone_name = fields.String(attribute="step.name")
+    milestone_order = fields.Integer(
+        attribute="step.place", metadata={"description": "Which step it is, from 0."}
+    )
+    total_milestones = fields.Integer(attribute="step.of")
+
+
 class FoundFeature(FeatureRow):
     extended = FeatureRow.extended | {"archived", "dependencies", "children", "links"}
 
@@ -66,6 +77,7 @@ class FoundFeature(FeatureRow):
         _dependency_type, metadata={"type": ["string", "null"], "enum": ["parent", "child", None]}
     )
     segments = fields.List(fields.String(), attribute="credits.segments")
+    environments = fields.List(fields.Nested(FoundState))
 
 
 class FoundFeatures(Schema):

@@ -15,8 +15,10 @@ from app.catalogue.features.models import Feature
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.features.stale import StaleFilter
 from app.catalogue.projects.queries import visible_projects
+from app.catalogue.releases.models import MOVING, Release
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategySegment
+from app.catalogue.strategies.queries import StepNow
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.events.event_types import EventType
@@ -58,7 +60,7 @@ def search(
         states = [queries.in_state(environment, enabled=on) for environment, on in status]
         found = found.where(sa.or_(*states))
     page = lifecycle.page(found, limit=limit, offset=offset, stale_after=stale_after)
-    return page.of(_with_segments(credited(actor, page.items)))
+    return page.of(_with_steps(_with_segments(credited(actor, page.items))))
 
 
 def _condition(
@@ -126,4 +128,27 @@ def _with_segments(views: list[FeatureView]) -> list[FeatureView]:
         replace(view, credits=view.credits._replace(segments=sorted(names[view.feature.id])))
         for view in views
         if view.credits
+    ]
+
+
+def _with_steps(views: list[FeatureView]) -> list[FeatureView]:
+    """The views with the present steps of their releases under way."""
+    ids = [view.feature.id for view in views]
+    under_way = sa.select(Release).where(Release.feature_id.in_(ids), Release.state.in_(MOVING))
+    steps = {
+        (release.feature_id, release.environment): StepNow(
+            release.step["name"], release.position or 0, len(release.steps)
+        )
+        for release in db.session.scalars(under_way)
+        if release.step
+    }
+    return [
+        replace(
+            view,
+            environments=[
+                replace(state, step=steps.get((view.feature.id, state.name)))
+                for state in view.environments
+            ],
+        )
+        for view in views
     ]

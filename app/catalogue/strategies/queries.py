@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
-from typing import Self
+from typing import NamedTuple, Self
 
 import sqlalchemy as sa
 
@@ -46,6 +46,8 @@ class EnvironmentState:
     strategies: list[Strategy] = field(default_factory=list)
     variants: list[FeatureVariant] = field(default_factory=list)
     use: PlaceUse = NEVER
+    step: "StepNow | None" = None
+    """Set only where it is shown; see ``catalogue.features.searching``."""
 
     @property
     def name(self) -> str:
@@ -59,6 +61,14 @@ class EnvironmentState:
     @property
     def has_active_strategies(self) -> bool:
         return any(not strategy.disabled for strategy in self.strategies)
+
+
+class StepNow(NamedTuple):
+    """The present step of the release under way; ``place``: from 0, ``of``: how many there are."""
+
+    name: str
+    place: int
+    of: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from wtforms import RadioField, StringField
+from wtforms import HiddenField, RadioField, StringField
 
 from app.catalogue.releases.models import ReleaseTemplate
 from app.catalogue.segments.models import Segment
@@ -25,6 +25,8 @@ class StartForm(StepsForm):
     schema = schemas.StartInput
 
     template_id = RadioField("Template")
+    steps_of = HiddenField()
+    """The template whose steps the form shows."""
     begins = RadioField("First step starts", choices=BEGINNINGS)
     start_at = MinuteField("Date and time")
     when_stopped = RadioField("If the release is stopped", choices=ENDINGS)
@@ -41,11 +43,17 @@ class StartForm(StepsForm):
         self.template_id.choices = [*(each.template.id for each in templates), NO_TEMPLATE]
         self.start_at.description = f"In {zone_name()}."
 
+    @property
+    def has_other_steps(self) -> bool:
+        """Whether another template was chosen since its steps were taken."""
+        return self.sent is not None and self.steps_of.data != self.template_id.data
+
     def take_steps(self, template: ReleaseTemplate | None) -> None:
         """Show the steps of a template, or of none, instead of those that were sent."""
         data = form_data(template)
         self.parts["step"] = data["milestones"]
         self.advance.data, self.last.data = data["advance"], data["last"]
+        self.steps_of.data = data["steps_of"]
 
     def payload(self) -> dict[str, Any]:
         sent = super().payload()
@@ -65,6 +73,7 @@ def form_data(template: ReleaseTemplate | None) -> Values:
         steps["milestones"] = [dict(FIRST)]
     return {
         "template_id": template.id if template else NO_TEMPLATE,
+        "steps_of": template.id if template else NO_TEMPLATE,
         "begins": BEGINNINGS[0],
         "start_at": "",
         "when_stopped": OFF,

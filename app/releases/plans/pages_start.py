@@ -66,6 +66,7 @@ def say(project_id: str, name: str, environment: str) -> Response:
     place = project_id, name, environment
     features.get(current_actor, project_id, name).state(environment)
     form, _ = _form(place)
+    form.check_shares()
     values = {"reviewed": _reviewed(form, place), "environment": environment}
     html = render_template("releases/plans/_review.html", form=form, **values)
     return jsonify(html=html)
@@ -77,8 +78,11 @@ def page(
     """Show or submit the form. ``save``: saves it, and returns the redirect."""
     project_id, name, environment = place
     form, chosen = _form(place)
-    if request.form.get("step") == "template":
+    pressed = request.form.get("step")
+    if pressed == "template" or form.has_other_steps:
         form.take_steps(chosen)
+        if pressed != "template":
+            flash("You chose another template. Check its steps, which are shown now.", "warn")
     elif not form.take_step() and (done := submit(form, lambda: save(form))):
         return done
     state = view.state(environment)
@@ -111,6 +115,8 @@ def _form(place: Place) -> tuple[StartForm, ReleaseTemplate | None]:
 
 def _reviewed(form: StartForm, place: Place) -> ReviewedRelease | None:
     """What the release would do, as the form is now; None if it has errors."""
+    if form.faults["step"]:
+        return None
     try:
         values = form.schema().load(form.payload())
         values.pop("start")

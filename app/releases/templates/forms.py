@@ -68,6 +68,11 @@ class StepsForm(PartsForm):
 
     def validate(self, extra_validators: Any = None) -> bool:
         super().validate(extra_validators)
+        self.check_shares()
+        return not self.problems
+
+    def check_shares(self) -> None:
+        """Show shares that do not grow as problems."""
         most, at = 0, 0
         for number, entry in enumerate(self.parts["step"]):
             share = int(entry["share"]) if entry["share"].strip().isdecimal() else None
@@ -76,7 +81,6 @@ class StepsForm(PartsForm):
                     message = f"Enter more than {most}, the share of step {at}."
                     self.show([(f"/milestones/{number}/share", message)])
                 most, at = max(most, share), number + 1
-        return not self.problems
 
     def choices(self, entry: Inputs) -> list[tuple[str, str]]:
         """Who can get the feature at this step: (value, words)."""

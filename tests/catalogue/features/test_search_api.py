@@ -72,6 +72,29 @@ def test_the_segments_of_a_feature_are_named_and_found(admin):
     assert found(admin, segment="DO_NOT_INCLUDE:nordic", sortBy="name") == ["cart", "login"]
 
 
+def test_the_present_step_of_a_release_is_named(admin):
+    place = "/projects/default/features/login/environments/production"
+    steps = [
+        {
+            "name": f"{share}%",
+            "strategies": [{"name": "flexibleRollout", "parameters": {"rollout": share}}],
+        }
+        for share in ("5", "25", "100")
+    ]
+    plan = admin.ok("POST", f"{place}/release-plans", {"milestones": steps, "start": True})
+    milestone = f"{place}/release-plans/{plan['id']}/milestones/{plan['milestones'][1]['id']}"
+    admin.ok("POST", f"{milestone}/start")
+    keys = ("milestoneName", "milestoneOrder", "totalMilestones")
+
+    def shown():
+        [row] = admin.ok("GET", f"{SEARCH}?query=login")["features"]
+        return {each["name"]: [each.get(key) for key in keys] for each in row["environments"]}
+
+    assert shown() == {"development": [None] * 3, "production": ["25%", 1, 3]}
+    admin.ok("POST", f"{place}/release-plans/{plan['id']}/stop", {})
+    assert shown()["production"] == [None] * 3
+
+
 def test_features_of_hidden_projects_are_not_found(admin, viewer):
     admin.ok("PUT", "/projects/shop", {"name": "Shop", "mode": "private"})
     assert found(viewer, project="IS:shop") == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.releases.plans.conftest import PLANS, Releases
+from tests.releases.plans.conftest import PLANS, Releases, step
 from tests.support.browser import Browser
 from tests.support.clients import ApiClient
 
@@ -35,6 +35,20 @@ def test_a_release_is_started_with_the_steps_of_a_template(
         "intervalMinutes": 1440,
         "manual": True,
     }
+
+
+@pytest.mark.usefixtures("feature")
+def test_another_template_shows_its_steps_before_the_release_starts(
+    browser: Browser, admin: ApiClient
+) -> None:
+    quick = {"name": "Quick", "milestones": [step(10), step(100, None)]}
+    id = admin.ok("POST", "/release-plan-templates", quick)["id"]
+    page = browser.submit(browser.get(NEW), {"template_id": id})
+    assert page.messages == ["You chose another template. Check its steps, which are shown now."]
+    assert (page.fields(0)["step-0-share"], admin.ok("GET", PLANS)) == ("10", [])
+    browser.submit(page)
+    [found] = admin.ok("GET", PLANS)
+    assert [each["name"] for each in found["milestones"]] == ["10%", "100%"]
 
 
 @pytest.mark.usefixtures("feature")

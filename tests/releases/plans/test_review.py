@@ -188,6 +188,13 @@ def test_the_page_says_the_same_as_the_form_is_now(browser: Browser, admin: ApiC
     assert aside(wrong) == "What will happen Correct the form to see what each step will mean."
 
 
+def test_while_a_share_shrinks_nothing_is_promised(browser: Browser) -> None:
+    page = browser.sign_in("boss").get(NEW)
+    sent = {**page.fields(0), "step-3-share": "4"}
+    assert "Correct the form" in browser.post(f"{NEW}/review", sent).text
+    assert "Correct the form" in aside(browser.submit(page, {"step-3-share": "4", "step": "check"}))
+
+
 def test_the_page_warns_before_the_release_takes_the_feature_from_someone(
     browser: Browser, admin: ApiClient
 ) -> None:
