@@ -210,10 +210,10 @@ def test_ten_releases_keep_their_steps_while_servers_are_killed(mortals, engine)
     beyond = max(one.late - one.down(lives) for one in found)
     print(f"\n{KILLS} kills in {lived:.0f} s, {kills} of them before the last step started")
     print(f"{sum(mortal.cut for mortal in mortals)} while a server was starting a step")
-    print(f"started after it was due: median {median(one.late for one in found)}, ", end="")
-    print(f"latest {latest.late}, of which no server was up for {latest.down(lives)}")
-    print(f"latest without the time in which no server was up: {beyond}")
-    print(f"longest that one server was up and left a step that was due: {ignored}")
+    print(f"median delay of a step: {median(one.late for one in found)}")
+    print(f"longest delay: {latest.late}. No server was up for {latest.down(lives)} of that")
+    print(f"longest delay, without the time in which no server was up: {beyond}")
+    print(f"longest time for which a server was up and left a step that was due: {ignored}")
     for mortal in mortals:
         assert started(mortal.server) == {name: [1, 2, 3, 4, 5] for name in made}
         assert [rollouts(mortal.server, name) for name in made] == [[True, "100"]] * RELEASES

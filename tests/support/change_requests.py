@@ -69,6 +69,12 @@ class Desk:
         path = f"{PROJECT}/features/{name}/environments/{environment}"
         return self.admin.ok("GET", path)
 
+    def shares(self, environment: str = "production") -> list[str] | None:
+        """The shares of users that get card in the environment; None: it is off."""
+        place = self.feature(environment=environment)
+        found = [each["parameters"]["rollout"] for each in place["strategies"]]
+        return found if place["enabled"] else None
+
     def directly(self, path: str, json: Any = None, method: str = "POST") -> Any:
         """What an Admin does without approval."""
         answer = self.admin.request(

@@ -101,21 +101,15 @@ def waits_for_someone() -> sa.ColumnElement[bool]:
 
 def numbers(actor: Actor) -> dict[str, int]:
     """Releases under way that the actor can see: ``all``, ``held``, ``waiting`` and ``mine``."""
-    found = rows(actor, is_open=True).order_by(None).subquery()
-    is_held = found.c.state == ReleaseState.HELD
-    waits = sa.and_(
-        found.c.state == ReleaseState.RUNNING,
-        ~found.c.is_automatic,
-        sa.func.coalesce(found.c.next_at, sa.literal(utcnow(), Release.next_at.type)) <= utcnow(),
-    )
     columns = {
         "all": sa.func.count(),
-        "held": sa.func.count().filter(is_held),
-        "waiting": sa.func.count().filter(waits),
-        "mine": sa.func.count().filter(found.c.created_by_id == actor.id),
+        "held": sa.func.count().filter(Release.state == ReleaseState.HELD),
+        "waiting": sa.func.count().filter(waits_for_someone()),
+        "mine": sa.func.count().filter(Release.created_by_id == actor.id),
     }
-    row = db.session.execute(sa.select(*columns.values()).select_from(found)).one()
-    return dict(zip(columns, row, strict=True))
+    found = rows(actor, is_open=True).order_by(None)
+    query = found.with_only_columns(*columns.values(), maintain_column_froms=True)
+    return dict(zip(columns, db.session.execute(query).one(), strict=True))
 
 
 def latest(ids: Collection[int]) -> dict[tuple[int, str], Release]:

@@ -1,15 +1,14 @@
-"""Commands for releases in steps, and for the templates that they start from."""
+"""Commands for releases in steps."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import click
 
 from app.catalogue.projects.queries import needing_approval
-from app.catalogue.releases.models import OPEN, ReleaseState, ReleaseTemplate, Step
+from app.catalogue.releases.models import OPEN, ReleaseState
 from app.catalogue.releases.queries import Located
-from app.catalogue.segments import service as segments
 from app.catalogue.strategies.words import together
 from app.core.actor import Actor
 from app.core.errors import NeedsApprovals, NotFound
@@ -24,22 +23,17 @@ from app.operations.cli.commands import (
     validated,
 )
 from app.operations.cli.proposing import do_or_propose
+from app.operations.cli.release_templates import BY_HAND, FIRST, template_group, template_named
 from app.releases.change_requests import proposals
 from app.releases.plans import acts, review, schemas, service, views
 from app.releases.plans.review import Review
 from app.releases.plans.service import ENDINGS
 from app.releases.plans.views import ReleaseView, Stage, StepView
-from app.releases.templates import schemas as template_schemas
-from app.releases.templates import service as templates
-from app.releases.templates.service import TemplateView
-from app.releases.templates.steps import models
 from app.web.schemas import Timestamp
 
 PLACE = ("feature", "project", "environment")
 UNDER_WAY = (*PLACE, "where it is", "next (UTC)", "created by")
 ENDED = (*PLACE, "how it ended", "ended (UTC)", "ended by")
-TEMPLATES = ("name", "for", "steps", "shortest time", "used by", "stopped")
-FIRST, BY_HAND = "with the release", "when someone starts it"
 
 _states = click.Choice([state.value for state in ReleaseState])
 
@@ -116,7 +110,7 @@ def start(
     Where changes need approvals, this opens a change request for all steps at once. With --reason,
     it starts at once, unless it starts at a time.
     """
-    id = _template(actor, template, project).id
+    id = template_named(actor, template, project).id
     given = {"templateId": id, "at": at, "whenStopped": when_stopped}
     wish: Any = validated(_Start, given)
     reviewed = review.of_release(service.draft(actor, project, feature, environment, wish)).review
@@ -197,73 +191,7 @@ def leave(actor: Actor, project: str, feature: str, environment: str) -> Output:
     return _output(found)
 
 
-@release.group("template")
-def template_group() -> None:
-    """List and show templates: the steps that releases start from."""
-
-
-@template_group.command("list")
-@click.option("--project", help="Only those that this project can use.")
-@click.option("--text", help="Part of the name or description.")
-@query_command
-def list_templates(actor: Actor, **given: str | None) -> Output:
-    """List templates by name, each with how many releases started from it."""
-    query = validated(template_schemas.TemplateQuery, given) | {"limit": UNLIMITED}
-    found = templates.search(actor, **query).items
-    rows = template_schemas.ReleaseTemplateRow(many=True).dump(found)
-    return Output({"templates": rows}, table(TEMPLATES, map(_template_row, found)))
-
-
-@template_group.command("show")
-@click.argument("name")
-@query_command
-def show_template(actor: Actor, name: str) -> Output:
-    """Show the template NAME with its steps. An id is fine too."""
-    template = _template(actor, name)
-    [view] = templates.views([template])
-    project = template.project_id
-    usable = segments.available(actor, project) if project else segments.for_all(actor)
-    by_id = {segment.id: segment for segment in usable}
-    rows = (
-        (
-            place + 1,
-            step["name"],
-            _starts(template.steps, place),
-            together(models(step["strategies"], by_id)),
-        )
-        for place, step in enumerate(template.steps)
-    )
-    steps = table(("step", "name", "starts", "who gets it"), rows)
-    text = f"{table(TEMPLATES, [_template_row(view)])}\n\n{steps}"
-    return Output(template_schemas.ReleaseTemplateRow().dump(view), text)
-
-
-def _template(actor: Actor, name: str, project: str | None = None) -> ReleaseTemplate:
-    """The template with this name or id. ``project``: one that can use it."""
-    filters = {} if project is None else {"project": project}
-    for view in templates.search(actor, limit=UNLIMITED, offset=0, **filters).items:
-        if name in {view.template.name, view.template.id}:
-            return view.template
-    raise NotFound(f"There is no release template named {name!r} here.")
-
-
-def _template_row(view: TemplateView) -> tuple[object, ...]:
-    template, uses = view.template, view.uses
-    names = ", ".join(step["name"] for step in template.steps)
-    used = f"{uses.started:,}", f"{uses.stopped:,}"
-    return template.name, template.project_id or "all projects", names, view.shortest, *used
-
-
-def _starts(steps: list[Step], place: int) -> str:
-    """How a step of a template starts."""
-    if place == 0:
-        return FIRST
-    seconds, by_hand = steps[place - 1]["seconds"], steps[place - 1]["by_hand"]
-    how = BY_HAND if by_hand else "automatically"
-    if seconds is None:
-        return how
-    wait = lasting(timedelta(seconds=seconds))
-    return f"{how}, after {wait} at the earliest" if by_hand else f"{how}, after {wait}"
+release.add_command(template_group)
 
 
 def _latest(actor: Actor, project: str, feature: str, environment: str) -> Located:
@@ -294,13 +222,7 @@ def _output(found: Located) -> Output:
 
 def _said(view: ReleaseView) -> str:
     """Where a release is, and in a second line what happens if no one does anything."""
-    return "\n".join(filter(None, [_where(view), _prospect(view)]))
-
-
-def _where(view: ReleaseView) -> str:
-    if view.release.state is ReleaseState.LEFT and view.step is None:
-        return "Left before it started."
-    return view.headline
+    return "\n".join(filter(None, [view.headline, _prospect(view)]))
 
 
 def _prospect(view: ReleaseView) -> str:
@@ -332,7 +254,7 @@ def _begins(view: ReleaseView) -> str:
 
 def _row(view: ReleaseView) -> tuple[object, ...]:
     release = view.release
-    place = view.feature, view.project_id, release.environment, _where(view)
+    place = view.feature, view.project_id, release.environment, view.headline
     if release.ended_at is not None:
         return *place, _at(release.ended_at), view.ender
     return *place, _next(view), view.creator

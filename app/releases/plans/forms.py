@@ -71,9 +71,10 @@ def form_data(template: ReleaseTemplate | None) -> Values:
     steps = step_data(template.steps if template else [])
     if template is None:
         steps["milestones"] = [dict(FIRST)]
+    id = template.id if template else NO_TEMPLATE
     return {
-        "template_id": template.id if template else NO_TEMPLATE,
-        "steps_of": template.id if template else NO_TEMPLATE,
+        "template_id": id,
+        "steps_of": id,
         "begins": BEGINNINGS[0],
         "start_at": "",
         "when_stopped": OFF,

@@ -62,21 +62,21 @@ def can_restore(actor: Actor, found: Located) -> bool:
         with_former = strategies_with(actor, found, release.former, on=release.was_on)
     except DomainError:  # they use something that was deleted
         return False
-    if not needing_approval(found.project_id, [release.environment]):
+    if not _is_guarded(found):
         return True
     return release.warrant is not None and bool(with_former == release.warrant[FORMER])
 
 
 def require_bypass(actor: Actor, found: Located) -> None:
     """Refuse to change what people approved, except to an Admin who gives a reason."""
-    release = found.release
-    if release.position is None or (actor.is_admin and actor.reason):
+    if found.release.position is None or (actor.is_admin and actor.reason):
         return
-    if needing_approval(found.project_id, [release.environment]):
+    if _is_guarded(found):
         raise NeedsApprovals(
-            f"People approved this release with all its steps, and {release.environment} needs "
-            "approvals for any change of it. Stop it, and propose a new one. An Admin can make "
-            "this change without approval, and must give a reason."
+            "People approved this release with all its steps, and "
+            f"{found.release.environment} needs approvals for any change of it. Stop it, and "
+            "propose a new one. An Admin can make this change without approval, and must give a "
+            "reason."
         )
 
 
@@ -86,7 +86,7 @@ def is_bypass(actor: Actor, found: Located) -> bool:
         found.release.warrant is None
         and actor.is_admin
         and actor.reason is not None
-        and bool(needing_approval(found.project_id, [found.release.environment]))
+        and _is_guarded(found)
     )
 
 
@@ -100,17 +100,20 @@ def require_for_later(actor: Actor, found: Located) -> None:
 
     """
     place = Place(found.project_id, found.release.environment)
-    if not needing_approval(place.project, [place.environment]):
-        return
     if is_bypass(actor, found):
         grant(actor, found, None)
         guard.record_bypass(actor, place, [found.feature])
-        return
-    refusal = NeedsApprovals(
-        f"{place.environment} needs approvals, so the release can’t start by itself without them. "
-        f"Propose it in a change request (POST /api/admin/projects/{place.project}/environments/"
-        f"{place.environment}/change-requests). An Admin can make this change without approval, "
-        "and must give a reason."
-    )
-    refusal.place = place
-    raise refusal
+    elif _is_guarded(found):
+        refusal = NeedsApprovals(
+            f"{place.environment} needs approvals, so the release can’t start by itself without "
+            "them. Propose it in a change request (POST /api/admin/projects/"
+            f"{place.project}/environments/{place.environment}/change-requests). An Admin can make "
+            "this change without approval, and must give a reason."
+        )
+        refusal.place = place
+        raise refusal
+
+
+def _is_guarded(found: Located) -> bool:
+    """Whether changes of the feature need approvals where the release is."""
+    return bool(needing_approval(found.project_id, [found.release.environment]))

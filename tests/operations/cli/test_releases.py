@@ -51,13 +51,6 @@ def columns(said: str) -> list[list[str]]:
     return [[cell.strip() for cell in row if cell] for row in rows]
 
 
-def shares(desk: Desk, environment: str = "development") -> list[str] | None:
-    """What applications get of card; None: it is off."""
-    place = desk.feature("card", environment)
-    found = [each["parameters"]["rollout"] for each in place["strategies"]]
-    return found if place["enabled"] else None
-
-
 def minute(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M}"
 
@@ -115,7 +108,8 @@ def test_a_template_names_the_segments_of_its_steps(machine, desk):
 
 def test_a_release_starts_with_its_first_step_and_is_listed_and_shown(machine, desk):
     row = value(machine, "release", "start", *CARD, *QUICK)
-    assert (row["state"], row["whenStopped"], shares(desk)) == ("running", "off", ["5"])
+    assert (row["state"], row["whenStopped"]) == ("running", "off")
+    assert desk.shares("development") == ["5"]
     second = due(row, hours=1)
     listed = machine.ok("release", "list")
     headings = ("FEATURE", "PROJECT", "ENVIRONMENT", "WHERE IT IS", "NEXT (UTC)", "CREATED BY")
@@ -173,7 +167,7 @@ def test_a_rehearsal_says_what_each_step_will_mean_and_starts_nothing(machine, d
     assert [row[1] for row in columns(people)] == ["at step 1", "at step 2", "at step 3"]
     assert after.splitlines()[-1] == "Dry run: nothing was changed."
     assert len(value(machine, *words)["review"]["people"]) == 3
-    assert (shares(desk), value(machine, "release", "list")["total"]) == (["20"], 0)
+    assert (desk.shares("development"), value(machine, "release", "list")["total"]) == (["20"], 0)
 
 
 def test_steps_start_when_someone_asks_until_the_release_is_done(machine, desk):
@@ -185,12 +179,12 @@ def test_steps_start_when_someone_asks_until_the_release_is_done(machine, desk):
     [[*_, coming, _]] = columns(machine.ok("release", "list"))
     assert coming.startswith("someone, from ")
     rehearsed = value(machine, "release", "next", *CARD, "--dry-run")
-    assert (rehearsed["state"], shares(desk)) == ("done", ["50"])
+    assert (rehearsed["state"], desk.shares("development")) == ("done", ["50"])
     said = machine.ok("release", "next", *CARD, "--reason", "All is well")
     assert said.splitlines()[0] == "Done: on for everyone."
     assert said.splitlines()[1].startswith("It took ")
     [event] = desk.recorded("release-plan-milestone-started")[:1]
-    assert (event["reason"], shares(desk)) == ("All is well", ["100"])
+    assert (event["reason"], desk.shares("development")) == ("All is well", ["100"])
     assert "is over: done" in machine.refused("release", "next", *CARD)
     shown = columns(machine.ok("release", "show", *CARD).partition("\n\n")[2])
     assert [row[2] for row in shown] == ["Done"] * 3
@@ -235,7 +229,7 @@ def test_stopping_switches_the_feature_off_and_says_why(machine, desk):
         "Stopped at step 1 of 3.",
         f"The feature went off. {ME} stopped it: Empty results",
     ]
-    assert shares(desk) is None
+    assert desk.shares("development") is None
     shown = columns(machine.ok("release", "show", *CARD).partition("\n\n")[2])
     assert [row[2] for row in shown] == ["Stopped", "Never started", "Never started"]
     assert columns(machine.ok("release", "list")) == []
@@ -252,7 +246,7 @@ def test_stopping_can_bring_the_former_strategies_back(machine, desk):
     machine.ok("release", "start", *CARD, *QUICK, "--when-stopped", "restore")
     said = machine.ok("release", "stop", *CARD)
     assert said.splitlines()[1] == f"Its former strategies came back. {ME} stopped it."
-    assert shares(desk) == ["3"]
+    assert desk.shares("development") == ["3"]
 
 
 def test_leaving_a_release_changes_nothing_for_applications(machine, desk):
@@ -261,7 +255,7 @@ def test_leaving_a_release_changes_nothing_for_applications(machine, desk):
         "Left at step 1 of 3: on for 5% of users.",
         "The strategies belong to the feature again.",
     ]
-    assert shares(desk) == ["5"]
+    assert desk.shares("development") == ["5"]
     machine.ok("feature", "off", *CARD)
 
 
@@ -272,7 +266,7 @@ def test_a_release_can_start_at_a_time(machine, desk):
         "Not started.",
         "Step 1, 5%, starts automatically at 2199-01-01 09:00 UTC.",
     ]
-    assert shares(desk) is None
+    assert desk.shares("development") is None
     assert columns(machine.ok("release", "list"))[0][3:5] == ["Not started.", "2199-01-01 09:00"]
     shown = columns(machine.ok("release", "show", *CARD).partition("\n\n")[2])
     assert [row[3] for row in shown[:2]] == ["2199-01-01 09:00", "2199-01-01 10:00"]
@@ -292,7 +286,7 @@ def test_a_release_that_someone_created_without_starting_it_is_started_by_the_ne
     assert columns(machine.ok("release", "list"))[0][4:] == ["someone", "kim"]
     assert "nothing to hold" in machine.refused("release", "hold", *CARD)
     machine.ok("release", "next", *CARD)
-    assert shares(desk) == ["5"]
+    assert desk.shares("development") == ["5"]
 
 
 def test_a_release_that_could_not_start_at_its_time_says_why(machine, desk):
@@ -342,10 +336,10 @@ def test_starting_where_changes_need_approvals_opens_a_change_request(machine, d
         "Changes in production need 2 approvals, so nothing has changed yet.",
         f"Change request {number} waits for review: Start a release in 3 steps of card",
     ]
-    assert shares(desk, "production") is None
+    assert desk.shares() is None
     approve(desk, number)
     machine.ok("change-request", "apply", "pay", str(number))
-    assert shares(desk, "production") == ["5"]
+    assert desk.shares() == ["5"]
     assert value(machine, "release", "show", *GUARDED)["changeRequestId"] == number
 
 
@@ -364,7 +358,7 @@ def test_with_a_reason_a_release_starts_at_once_with_all_of_its_steps(machine, d
     assert event["reason"] == "The launch is today"
     with clock.at(utcnow() + timedelta(hours=1)), desk.admin.app.app_context():
         start_due()
-    assert shares(desk, "production") == ["50"]
+    assert desk.shares() == ["50"]
 
 
 @pytest.mark.parametrize("reason", [(), ("--reason", "The launch is that day")])
@@ -378,17 +372,17 @@ def test_a_start_at_a_time_is_proposed_where_it_could_not_start_then(machine, de
     assert row["whenStopped"] == "restore"
     with clock.at(datetime.fromisoformat(row["nextAt"])), desk.admin.app.app_context():
         start_due()
-    assert shares(desk, "production") == ["5"]
+    assert desk.shares() == ["5"]
 
 
 def test_starting_a_step_early_is_proposed(machine, desk):
     approved_release(machine, desk)
     request = value(machine, "release", "next", *GUARDED)["changeRequest"]
     [change] = request["features"][0]["changes"]
-    assert (change["action"], shares(desk, "production")) == ("startMilestone", ["5"])
+    assert (change["action"], desk.shares()) == ("startMilestone", ["5"])
     approve(desk, request["id"])
     machine.ok("change-request", "apply", "pay", str(request["id"]))
-    assert shares(desk, "production") == ["50"]
+    assert desk.shares() == ["50"]
 
 
 def test_a_step_after_its_waiting_time_needs_no_approval(machine, desk):
@@ -401,11 +395,11 @@ def test_a_step_after_its_waiting_time_needs_no_approval(machine, desk):
 def test_with_a_reason_a_step_starts_early(machine, desk):
     approved_release(machine, desk)
     machine.ok("release", "next", *GUARDED, "--reason", "All is well")
-    assert shares(desk, "production") == ["50"]
+    assert desk.shares() == ["50"]
 
 
 def test_holding_resuming_and_stopping_need_no_approval(machine, desk):
     approved_release(machine, desk)
     for act in ("hold", "resume", "stop"):
         machine.ok("release", act, *GUARDED)
-    assert shares(desk, "production") is None
+    assert desk.shares() is None

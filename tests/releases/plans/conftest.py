@@ -7,7 +7,9 @@ from flask import Flask
 from app.core import clock
 from app.core.clock import utcnow
 from app.releases.plans.running import start_due
+from tests.support.change_requests import Desk, new_desk
 from tests.support.clients import ApiClient
+from tests.support.people import People
 
 FEATURES = "/projects/default/features"
 PLACE = f"{FEATURES}/base/environments/production"
@@ -53,8 +55,7 @@ class Releases:
     def wait(self, **time: int) -> Any:
         """Let so much time pass; then the runner looks once. Return the release."""
         self.later += timedelta(**time)
-        with self._at(), self._app.app_context():
-            start_due()
+        run(self._app, self.later)
         return self.read()
 
     def act(self, act: str, status: int = 200, **body: Any) -> Any:
@@ -80,3 +81,21 @@ class Releases:
 @pytest.fixture
 def releases(app: Flask, admin: ApiClient, feature: None) -> Releases:
     return Releases(app, admin)
+
+
+def run(app: Flask, after: timedelta) -> None:
+    """Let the runner look once, after so much time."""
+    with clock.at(utcnow() + after), app.app_context():
+        start_due()
+
+
+@pytest.fixture
+def desk(admin: ApiClient, people: People) -> Desk:
+    return new_desk(admin, people)
+
+
+def segment(admin: ApiClient, *values: str) -> int:
+    """The id of a new segment, of people with these ids."""
+    constraint = {"contextName": "userId", "operator": "IN", "values": values}
+    body = {"name": "Staff", "constraints": [constraint]}
+    return int(admin.ok("POST", "/segments", body)["id"])

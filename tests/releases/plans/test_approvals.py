@@ -3,25 +3,17 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from flask import Flask
 
 from app.core import clock
 from app.core.clock import in_text, utcnow
 from app.releases.change_requests import applying
-from app.releases.plans.running import start_due
-from tests.releases.plans.conftest import STEPS, rollout, step
-from tests.support.change_requests import LIST, PROJECT, Desk, new_desk
-from tests.support.clients import REASON, ApiClient, problems_of
-from tests.support.people import People
+from tests.releases.plans.conftest import STEPS, rollout, run, segment, step
+from tests.support.change_requests import LIST, PROJECT, Desk
+from tests.support.clients import REASON, problems_of
 
 PLACE = f"{PROJECT}/features/card/environments/production"
 PLANS = f"{PLACE}/release-plans"
-
-
-@pytest.fixture
-def desk(admin: ApiClient, people: People) -> Desk:
-    return new_desk(admin, people)
 
 
 def proposal(**payload: Any) -> dict[str, Any]:
@@ -39,24 +31,6 @@ def applied(desk: Desk, *changes: dict[str, Any]) -> Any:
     return desk.kim.ok("GET", PLANS)[0]
 
 
-def later(app: Flask, **time: int) -> None:
-    """The runner works after so much time."""
-    with clock.at(utcnow() + timedelta(**time)), app.app_context():
-        start_due()
-
-
-def shares(desk: Desk) -> list[str] | None:
-    place = desk.feature()
-    found = [each["parameters"]["rollout"] for each in place["strategies"]]
-    return found if place["enabled"] else None
-
-
-def segment(admin: ApiClient, *values: str) -> int:
-    constraint = {"contextName": "userId", "operator": "IN", "values": values}
-    body = {"name": "Staff", "constraints": [constraint]}
-    return int(admin.ok("POST", "/segments", body)["id"])
-
-
 def test_no_one_starts_one_directly(desk: Desk) -> None:
     answer = desk.kim.post(PLANS, {"milestones": STEPS, "start": True})
     assert answer.status_code == 403
@@ -64,15 +38,15 @@ def test_no_one_starts_one_directly(desk: Desk) -> None:
     draft = desk.kim.ok("POST", PLANS, {"milestones": STEPS})
     path = f"{PLANS}/{draft['id']}/milestones/{draft['milestones'][0]['id']}/start"
     assert desk.kim.post(path).status_code == 403
-    assert shares(desk) is None
+    assert desk.shares() is None
 
 
 def test_the_steps_of_an_approved_release_need_no_further_approval(app: Flask, desk: Desk) -> None:
     release = applied(desk, proposal())
-    assert (release["state"], shares(desk)) == ("running", ["5"])
+    assert (release["state"], desk.shares()) == ("running", ["5"])
     for hours, share in ((1, "25"), (2, "50"), (3, "100")):
-        later(app, hours=hours)
-        assert shares(desk) == [share]
+        run(app, timedelta(hours=hours))
+        assert desk.shares() == [share]
 
 
 def test_the_request_takes_the_steps_that_its_template_had(app: Flask, desk: Desk) -> None:
@@ -83,9 +57,9 @@ def test_the_request_takes_the_steps_that_its_template_had(app: Flask, desk: Des
     desk.admin.ok("PUT", f"/release-plan-templates/{template['id']}", {"milestones": [step(100)]})
     desk.admin.ok("DELETE", f"/release-plan-templates/{template['id']}")
     desk.to("Applied", number)
-    assert shares(desk) == ["5"]
-    later(app, hours=1)
-    assert shares(desk) == ["100"]
+    assert desk.shares() == ["5"]
+    run(app, timedelta(hours=1))
+    assert desk.shares() == ["100"]
 
 
 def test_reviewers_see_every_step(desk: Desk) -> None:
@@ -105,16 +79,16 @@ def test_holding_and_stopping_need_none(desk: Desk) -> None:
     desk.kim.ok("POST", f"{PLANS}/{release['id']}/hold", {})
     desk.kim.ok("POST", f"{PLANS}/{release['id']}/resume")
     desk.kim.ok("POST", f"{PLANS}/{release['id']}/stop", {"reason": "Empty results"})
-    assert shares(desk) is None
+    assert desk.shares() is None
 
 
 def test_stopping_brings_back_what_was_approved_before(desk: Desk) -> None:
     desk.directly("card/environments/production/strategies", rollout(10))
     desk.directly("card/environments/production/on")
     release = applied(desk, proposal(whenStopped="restore"))
-    assert shares(desk) == ["5"]
+    assert desk.shares() == ["5"]
     desk.kim.ok("POST", f"{PLANS}/{release['id']}/stop", {})
-    assert shares(desk) == ["10"]
+    assert desk.shares() == ["10"]
 
 
 def test_starting_a_step_early_needs_approvals(desk: Desk, app: Flask) -> None:
@@ -122,13 +96,13 @@ def test_starting_a_step_early_needs_approvals(desk: Desk, app: Flask) -> None:
     second, third = (each["id"] for each in release["milestones"][1:3])
     path = f"{PLANS}/{release['id']}/milestones"
     assert desk.kim.post(f"{path}/{second}/start").status_code == 403
-    assert shares(desk) == ["5"]
+    assert desk.shares() == ["5"]
     early = {"planId": release["id"], "milestoneId": third}
     number = desk.approved({"feature": "card", "action": "startMilestone", "payload": early})
     desk.to("Applied", number)
-    assert shares(desk) == ["50"]
-    later(app, hours=1)
-    assert shares(desk) == ["100"]
+    assert desk.shares() == ["50"]
+    run(app, timedelta(hours=1))
+    assert desk.shares() == ["100"]
 
 
 def test_a_step_after_its_waiting_time_needs_none(desk: Desk) -> None:
@@ -137,7 +111,7 @@ def test_a_step_after_its_waiting_time_needs_none(desk: Desk) -> None:
     assert desk.kim.post(path).status_code == 403
     with clock.at(utcnow() + timedelta(hours=1)):
         desk.kim.ok("POST", path)
-    assert shares(desk) == ["100"]
+    assert desk.shares() == ["100"]
 
 
 def test_a_change_of_an_approved_release_needs_approvals(desk: Desk) -> None:
@@ -163,7 +137,7 @@ def test_a_segment_that_changes_after_the_approval_is_noticed_before_applying(
         applying.check_outcomes()
     found = desk.read(number)
     assert (found["isOutdated"], found["state"]) == (True, "In review")
-    assert shares(desk) is None
+    assert desk.shares() is None
 
 
 def test_a_segment_that_changes_while_it_is_under_way_holds_the_release(
@@ -174,24 +148,24 @@ def test_a_segment_that_changes_while_it_is_under_way_holds_the_release(
     release = applied(desk, proposal(milestones=[step(5), second]))
     body = {"constraints": [{"contextName": "userId", "operator": "IN", "values": ["2"]}]}
     desk.admin.ok("PUT", f"/segments/{staff}", body)
-    later(app, hours=1)
+    run(app, timedelta(hours=1))
     [found] = desk.kim.ok("GET", PLANS)
     assert found["summary"] == (
         "On hold at step 1 of 2: Step 50% would give card to other people than was approved. "
         "Something that it uses, such as a segment, has changed since."
     )
-    assert shares(desk) == ["5"]
+    assert desk.shares() == ["5"]
     again = {"planId": release["id"], "milestoneId": release["milestones"][1]["id"]}
     number = desk.approved({"feature": "card", "action": "startMilestone", "payload": again})
     desk.to("Applied", number)
-    assert shares(desk) == ["50"]
+    assert desk.shares() == ["50"]
 
 
 def test_an_approved_release_can_start_at_its_time(app: Flask, desk: Desk) -> None:
     release = applied(desk, proposal(startAt="2199-01-01T09:00:00Z"))
-    assert (release["state"], shares(desk)) == ("draft", None)
-    later(app, days=365 * 175)
-    assert shares(desk) == ["5"]
+    assert (release["state"], desk.shares()) == ("draft", None)
+    run(app, timedelta(days=365 * 175))
+    assert desk.shares() == ["5"]
 
 
 def test_a_time_that_passed_before_it_was_applied_is_refused(desk: Desk) -> None:
@@ -205,8 +179,8 @@ def test_a_time_that_passed_before_it_was_applied_is_refused(desk: Desk) -> None
 def test_an_admin_who_gives_a_reason_starts_it_for_all_of_its_steps(app: Flask, desk: Desk) -> None:
     body = {"milestones": STEPS, "start": True}
     assert desk.admin.post(PLANS, body, headers=REASON).status_code == 201
-    later(app, hours=1)
-    assert shares(desk) == ["25"]
+    run(app, timedelta(hours=1))
+    assert desk.shares() == ["25"]
 
 
 def test_an_environment_that_gets_approvals_holds_what_was_not_approved(
@@ -220,7 +194,7 @@ def test_an_environment_that_gets_approvals_holds_what_was_not_approved(
         f"{PROJECT}/environments",
         {"environments": ["development", "production"], "changeRequestEnvironments": rules},
     )
-    later(app, hours=1)
+    run(app, timedelta(hours=1))
     [found] = desk.kim.ok("GET", f"{place}/release-plans")
     assert found["state"] == "held"
     assert "need 2 approvals in development" in found["summary"]
@@ -249,4 +223,4 @@ def test_a_scheduled_request_starts_the_release_at_its_time(app: Flask, desk: De
     desk.to("Scheduled", number, scheduledAt=in_text(utcnow() + timedelta(hours=1)))
     with clock.at(utcnow() + timedelta(hours=1)), app.app_context():
         applying.apply_due()
-    assert shares(desk) == ["5"]
+    assert desk.shares() == ["5"]

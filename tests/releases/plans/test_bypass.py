@@ -7,14 +7,10 @@ import pytest
 from flask import Flask
 
 from app.catalogue.releases.models import Release
-from app.core import clock
-from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from app.releases.plans.running import start_due
-from tests.releases.plans.conftest import STEPS, step
-from tests.support.change_requests import PLACE, PROJECT, Desk, new_desk
-from tests.support.clients import REASON, ApiClient, error_of
-from tests.support.people import People
+from tests.releases.plans.conftest import STEPS, run, segment, step
+from tests.support.change_requests import PLACE, PROJECT, Desk
+from tests.support.clients import REASON, error_of
 
 GUARDED = f"{PROJECT}/features/card/environments/production/release-plans"
 FREE = GUARDED.replace("production", "development")
@@ -22,11 +18,6 @@ STARTED = {"milestones": STEPS, "start": True}
 LATER = {"milestones": STEPS, "startAt": "2199-01-01T09:00:00Z"}
 CENTURIES = 365 * 175
 """Days until then, and some more."""
-
-
-@pytest.fixture
-def desk(admin: ApiClient, people: People) -> Desk:
-    return new_desk(admin, people)
 
 
 def directly(desk: Desk, path: str, body: dict[str, Any]) -> Any:
@@ -45,18 +36,6 @@ def warrant(app: Flask, release: Any) -> Any:
         return db.session.get_one(Release, release["id"]).warrant
 
 
-def run(app: Flask, **time: int) -> None:
-    """The runner works after so much time."""
-    with clock.at(utcnow() + timedelta(**time)), app.app_context():
-        start_due()
-
-
-def shares(desk: Desk) -> list[str] | None:
-    place = desk.feature()
-    found = [each["parameters"]["rollout"] for each in place["strategies"]]
-    return found if place["enabled"] else None
-
-
 def test_a_start_without_approvals_is_recorded_once_for_all_steps(app: Flask, desk: Desk) -> None:
     release = directly(desk, GUARDED, STARTED)
     [event] = bypasses(desk)
@@ -64,8 +43,8 @@ def test_a_start_without_approvals_is_recorded_once_for_all_steps(app: Flask, de
     assert event["data"] == {"environment": "production", "requiredApprovals": 2}
     assert event["reason"] == REASON["X-Reason"]
     for hours, share in ((1, "25"), (2, "50"), (3, "100")):
-        run(app, hours=hours)
-        assert shares(desk) == [share]
+        run(app, timedelta(hours=hours))
+        assert desk.shares() == [share]
     assert desk.kim.ok("GET", GUARDED)[0]["state"] == "done"
     assert len(bypasses(desk)) == 1
     assert release["changeRequestId"] is None
@@ -75,7 +54,7 @@ def test_an_admin_without_a_reason_is_refused(desk: Desk) -> None:
     refused = desk.admin.post(GUARDED, STARTED)
     assert error_of(refused)[0] == 403
     assert "An Admin can make this change without approval" in refused.json["message"]
-    assert (shares(desk), bypasses(desk)) == (None, [])
+    assert (desk.shares(), bypasses(desk)) == (None, [])
     assert desk.admin.ok("GET", GUARDED) == []
 
 
@@ -92,7 +71,7 @@ def test_a_draft_is_no_bypass_until_an_admin_starts_it(desk: Desk) -> None:
     first = f"{GUARDED}/{release['id']}/milestones/{release['milestones'][0]['id']}/start"
     assert desk.admin.post(first).status_code == 403
     assert desk.admin.post(first, headers=REASON).status_code == 200
-    assert (shares(desk), len(bypasses(desk))) == (["5"], 1)
+    assert (desk.shares(), len(bypasses(desk))) == (["5"], 1)
 
 
 def test_an_early_step_without_approvals_is_recorded_again(desk: Desk) -> None:
@@ -100,7 +79,7 @@ def test_an_early_step_without_approvals_is_recorded_again(desk: Desk) -> None:
     early = f"{GUARDED}/{release['id']}/milestones/{release['milestones'][2]['id']}/start"
     assert desk.admin.post(early).status_code == 403
     assert desk.admin.post(early, headers=REASON).status_code == 200
-    assert (shares(desk), len(bypasses(desk))) == (["50"], 2)
+    assert (desk.shares(), len(bypasses(desk))) == (["50"], 2)
 
 
 @pytest.mark.parametrize("body", [STARTED, LATER])
@@ -118,7 +97,7 @@ def test_a_reason_given_before_approvals_were_needed_does_not_count_later(
     rules = [{"name": name, "requiredApprovals": 2} for name in ("development", "production")]
     body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
     desk.sofia.ok("PUT", f"{PROJECT}/environments", body)
-    run(app, hours=1)
+    run(app, timedelta(hours=1))
     [found] = desk.kim.ok("GET", FREE)
     assert (found["state"], bypasses(desk)) == ("held", [])
 
@@ -132,8 +111,8 @@ def test_one_that_would_start_by_itself_is_refused_and_not_created(app: Flask, d
         assert "production needs approvals" in refused.json["message"]
     assert desk.kim.ok("GET", GUARDED) == []
     assert desk.admin.ok("GET", "/events")["total"] == before
-    run(app, days=CENTURIES)
-    assert shares(desk) is None
+    run(app, timedelta(days=CENTURIES))
+    assert desk.shares() is None
 
 
 def test_an_admin_lets_one_start_by_itself_and_that_is_recorded_once(
@@ -143,22 +122,20 @@ def test_an_admin_lets_one_start_by_itself_and_that_is_recorded_once(
     [event] = bypasses(desk)
     assert (event["featureName"], event["createdBy"]) == ("card", "admin")
     assert event["data"] == {"environment": "production", "requiredApprovals": 2}
-    assert (release["state"], shares(desk)) == ("draft", None)
+    assert (release["state"], desk.shares()) == ("draft", None)
     for hours, share in enumerate(("5", "25", "50", "100")):
-        run(app, days=CENTURIES, hours=hours)
-        assert shares(desk) == [share]
+        run(app, timedelta(days=CENTURIES, hours=hours))
+        assert desk.shares() == [share]
     assert len(bypasses(desk)) == 1
 
 
 def test_a_segment_that_changes_after_a_bypass_holds_the_release(app: Flask, desk: Desk) -> None:
-    constraint = {"contextName": "userId", "operator": "IN", "values": ["1"]}
-    body = {"name": "Staff", "constraints": [constraint]}
-    staff = desk.admin.ok("POST", "/segments", body)["id"]
+    staff = segment(desk.admin, "1")
     second = step(50)
     second["strategies"] = [{**second["strategies"][0], "segments": [staff]}]
     directly(desk, GUARDED, {"milestones": [step(5), second], "start": True})
-    wider = {"constraints": [{**constraint, "values": ["1", "2"]}]}
-    desk.admin.ok("PUT", f"/segments/{staff}", wider)
-    run(app, hours=1)
+    wider = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}
+    desk.admin.ok("PUT", f"/segments/{staff}", {"constraints": [wider]})
+    run(app, timedelta(hours=1))
     [found] = desk.kim.ok("GET", GUARDED)
-    assert (found["state"], shares(desk)) == ("held", ["5"])
+    assert (found["state"], desk.shares()) == ("held", ["5"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.releases.plans.conftest import FEATURES, PLACE, PLANS, Releases, rollout, step
+from tests.releases.plans.conftest import FEATURES, PLACE, PLANS, Releases, rollout, segment, step
 from tests.support.clients import ApiClient
 
 OWNED = (
@@ -29,16 +29,10 @@ def edits(admin: ApiClient) -> list[tuple[str, str, Any]]:
                 "projectId": "default",
                 "environmentId": "production",
                 "strategyId": own["id"],
-                "segmentIds": [segment(admin)],
+                "segmentIds": [segment(admin, "1")],
             },
         ),
     ]
-
-
-def segment(admin: ApiClient) -> int:
-    constraint = {"contextName": "userId", "operator": "IN", "values": ["1"]}
-    body = {"name": "Staff", "constraints": [constraint]}
-    return int(admin.ok("POST", "/segments", body)["id"])
 
 
 def test_no_one_edits_them(releases: Releases, admin: ApiClient, subtests: Any) -> None:
@@ -105,7 +99,7 @@ def test_a_draft_of_an_archived_feature_says_why_it_did_not_start(
 
 
 def test_a_segment_that_was_removed_holds_the_release(releases: Releases, admin: ApiClient) -> None:
-    staff = segment(admin)
+    staff = segment(admin, "1")
     releases.create(step(5), {**step(25), "strategies": [rollout(25, segments=[staff])]})
     admin.ok("DELETE", f"/segments/{staff}")
     found = releases.wait(hours=1)
@@ -121,7 +115,7 @@ def test_a_segment_that_was_removed_holds_the_release(releases: Releases, admin:
 def test_former_strategies_that_cannot_come_back_leave_the_feature_off(
     releases: Releases, admin: ApiClient
 ) -> None:
-    staff = segment(admin)
+    staff = segment(admin, "1")
     admin.ok("POST", f"{PLACE}/strategies", rollout(10, segments=[staff]))
     admin.ok("POST", f"{PLACE}/on")
     releases.create(whenStopped="restore")

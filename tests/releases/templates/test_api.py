@@ -10,29 +10,9 @@ from app.core.clock import utcnow
 from app.core.db import insert_all, unit_of_work
 from app.releases.templates.service import MAX_TEMPLATES
 from tests.releases.plans.conftest import rollout, step
+from tests.releases.templates.conftest import QUICK, ROOT, SHOP, names
 from tests.support.clients import ApiClient, error_of, problems_of
 from tests.support.people import People
-
-ROOT = "/release-plan-templates"
-SHOP = "/projects/shop/release-templates"
-QUICK = {"name": "Quick", "description": "In an hour", "milestones": [step(5), step(100, None)]}
-
-
-@pytest.fixture
-def quick(admin: ApiClient) -> Any:
-    """A template that all projects can use."""
-    return admin.ok("POST", ROOT, QUICK)
-
-
-@pytest.fixture
-def own(admin: ApiClient) -> Any:
-    """A template that only the project shop can use."""
-    admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
-    return admin.ok("POST", SHOP, {**QUICK, "name": "Own"})
-
-
-def names(client: ApiClient, path: str) -> list[str]:
-    return [each["name"] for each in client.ok("GET", path)]
 
 
 def recorded(admin: ApiClient, type: str) -> Any:

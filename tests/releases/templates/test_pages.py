@@ -5,24 +5,13 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.releases.plans import conftest
 from tests.releases.plans.conftest import Releases, rollout, step
-from tests.releases.templates.test_use import started
+from tests.releases.templates.conftest import ROOT, started
 from tests.support.browser import Browser, Page, attribute, text_of
 from tests.support.clients import ApiClient
 from tests.support.people import People
 
-feature, releases = conftest.feature, conftest.releases
-
 LIST = "/releases/templates"
-ROOT = "/release-plan-templates"
-
-
-@pytest.fixture
-def quick(admin: ApiClient) -> str:
-    """The id of a template with two steps."""
-    body = {"name": "Quick", "milestones": [step(5), step(100, None)]}
-    return str(admin.ok("POST", ROOT, body)["id"])
 
 
 def named(admin: ApiClient, name: str) -> Any:
@@ -82,9 +71,9 @@ def test_steps_are_added_and_removed_and_what_was_typed_stays(
 
 
 def test_mistakes_are_shown_at_their_fields_and_nothing_is_lost(
-    browser: Browser, admin: ApiClient, quick: str
+    browser: Browser, admin: ApiClient, quick_id: str
 ) -> None:
-    page = browser.submit(browser.get(f"{LIST}/{quick}"), {"step": "add-step"})
+    page = browser.submit(browser.get(f"{LIST}/{quick_id}"), {"step": "add-step"})
     wrong = {"name": "", "step-1-who": "share", "step-1-share": "4", "step-2-share": "many"}
     page = browser.submit(page, wrong)
     assert page.status == 400
@@ -102,8 +91,8 @@ def test_mistakes_are_shown_at_their_fields_and_nothing_is_lost(
     assert shares(named(admin, "Quick")) == ["5", "100"]
 
 
-def test_one_without_steps_is_refused(browser: Browser, admin: ApiClient, quick: str) -> None:
-    page = browser.get(f"{LIST}/{quick}")
+def test_one_without_steps_is_refused(browser: Browser, admin: ApiClient, quick_id: str) -> None:
+    page = browser.get(f"{LIST}/{quick_id}")
     for _ in range(2):
         page = browser.submit(page, {"step": "remove-step-0"})
     page = browser.submit(page)
@@ -145,49 +134,51 @@ def test_careful_is_edited_without_losing_its_staff(browser: Browser, admin: Api
 
 @pytest.mark.parametrize(("button", "more"), [(None, {}), ("Add step", {"step-2-who": "everyone"})])
 def test_an_edit_by_someone_else_is_shown_first(
-    browser: Browser, admin: ApiClient, quick: str, button: str | None, more: dict[str, str]
+    browser: Browser, admin: ApiClient, quick_id: str, button: str | None, more: dict[str, str]
 ) -> None:
-    page = browser.get(f"{LIST}/{quick}")
+    page = browser.get(f"{LIST}/{quick_id}")
     theirs = {"description": "Theirs", "milestones": [step(10), step(100, None)]}
-    admin.ok("PUT", f"{ROOT}/{quick}", theirs)
+    admin.ok("PUT", f"{ROOT}/{quick_id}", theirs)
     refused = browser.submit(page, {"name": "Mine"}, button=button)
     assert refused.status == 409
-    assert refused.has("They changed Description from “nothing” to “Theirs”, Steps from “5% (5% of")
+    assert refused.has(
+        "They changed Description from “In an hour” to “Theirs”, Steps from “5% (5% of"
+    )
     assert named(admin, "Quick")["description"] == "Theirs"
     saved = browser.follow(browser.submit(refused, more))
     assert saved.messages == ["Template Mine saved."]
 
 
-def test_its_events_lead_to_the_templates(browser: Browser, quick: str) -> None:
+def test_its_events_lead_to_the_templates(browser: Browser, quick_id: str) -> None:
     for path in ("/", "/events"):
-        assert browser.get(path).links["Quick"] == LIST, quick
+        assert browser.get(path).links["Quick"] == LIST, quick_id
 
 
 def test_one_is_deleted_and_its_releases_go_on(
-    browser: Browser, admin: ApiClient, releases: Releases, quick: str
+    browser: Browser, admin: ApiClient, releases: Releases, quick_id: str
 ) -> None:
-    started(releases, quick)
-    page = browser.get(f"{LIST}/{quick}")
+    started(releases, quick_id)
+    page = browser.get(f"{LIST}/{quick_id}")
     assert page.has("1 release started from it.")
     done = browser.follow(browser.submit(page, form="Delete Quick"))
     assert done.messages == ["Template Quick deleted."]
     assert [each["name"] for each in admin.ok("GET", ROOT)] == ["Careful"]
-    assert browser.get(f"{LIST}/{quick}").status == 404
+    assert browser.get(f"{LIST}/{quick_id}").status == 404
     assert releases.wait(hours=1)["state"] == "done"
 
 
 def test_the_list_says_how_often_each_was_used_and_stopped(
-    browser: Browser, releases: Releases, quick: str
+    browser: Browser, releases: Releases, quick_id: str
 ) -> None:
-    assert browser.get(f"{LIST}/{quick}").has("No release has started from it yet.")
-    started(releases, quick)
+    assert browser.get(f"{LIST}/{quick_id}").has("No release has started from it yet.")
+    started(releases, quick_id)
     releases.act("stop")
-    started(releases, quick)
+    started(releases, quick_id)
     assert row(browser, "Quick") == "Quick 5%, 100% All projects 1 hour Automatic 2 1"
     assert row(browser, "Careful").endswith("3 days and 4 hours Automatic, last by hand 0 0")
 
 
-def test_the_list_is_filtered_by_text(browser: Browser, quick: str) -> None:
+def test_the_list_is_filtered_by_text(browser: Browser, quick_id: str) -> None:
     def names(query: str) -> list[str]:
         page = browser.get(f"{LIST}?{query}")
         return [text_of(each) for each in page.select("tbody th a")]
@@ -198,7 +189,7 @@ def test_the_list_is_filtered_by_text(browser: Browser, quick: str) -> None:
 
 
 def test_owners_create_and_edit_those_of_their_project(
-    app: Flask, people: People, admin: ApiClient, quick: str
+    app: Flask, people: People, admin: ApiClient, quick_id: str
 ) -> None:
     admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
     people.member("olga", "shop", "Owner")
@@ -218,17 +209,17 @@ def test_owners_create_and_edit_those_of_their_project(
 
 
 def test_those_who_cannot_change_one_see_what_it_is(
-    app: Flask, people: People, browser: Browser, admin: ApiClient, quick: str
+    app: Flask, people: People, browser: Browser, admin: ApiClient, quick_id: str
 ) -> None:
     people.person("vic")
     reader = Browser(app).sign_in("vic")
-    sent = browser.get(f"{LIST}/{quick}").fields() | {"name": "Mine"}
+    sent = browser.get(f"{LIST}/{quick_id}").fields() | {"name": "Mine"}
     del sent["csrf_token"]
     assert "New template" not in reader.get(LIST).links
-    page = reader.get(f"{LIST}/{quick}")
+    page = reader.get(f"{LIST}/{quick_id}")
     assert page.has("You can’t change this. Only Admins can.")
     assert page.has("For All projects Steps 5%, 100%")
     assert page.select("main form") == []
-    assert reader.post(f"{LIST}/{quick}", sent).status in {400, 403}
-    assert reader.post(f"{LIST}/{quick}/delete").status == 403
+    assert reader.post(f"{LIST}/{quick_id}", sent).status in {400, 403}
+    assert reader.post(f"{LIST}/{quick_id}/delete").status == 403
     assert [each["name"] for each in admin.ok("GET", ROOT)] == ["Careful", "Quick"]

@@ -1,30 +1,10 @@
 """A template and the releases that start from it: neither changes the other."""
 
-from typing import Any
-
 import pytest
 
-from tests.releases.plans import conftest
 from tests.releases.plans.conftest import FEATURES, PLANS, Releases, rollout, step
+from tests.releases.templates.conftest import QUICK, ROOT, started
 from tests.support.clients import ApiClient, problems_of
-
-feature, releases = conftest.feature, conftest.releases
-
-ROOT = "/release-plan-templates"
-STEPS = [step(5), step(100, None)]
-
-
-@pytest.fixture
-def quick(admin: ApiClient) -> str:
-    """The id of a template that all projects can use."""
-    return str(admin.ok("POST", ROOT, {"name": "Quick", "milestones": STEPS})["id"])
-
-
-def started(releases: Releases, template: str) -> Any:
-    """A release with the steps of the template."""
-    found = releases.admin.ok("POST", PLANS, {"templateId": template, "start": True})
-    releases.id = found["id"]
-    return found
 
 
 def uses(admin: ApiClient, id: str) -> tuple[int, int]:
@@ -34,46 +14,46 @@ def uses(admin: ApiClient, id: str) -> tuple[int, int]:
 
 
 def test_a_release_has_the_name_and_the_steps_of_its_template(
-    releases: Releases, quick: str
+    releases: Releases, quick_id: str
 ) -> None:
-    found = started(releases, quick)
-    assert (found["name"], found["releasePlanTemplateId"]) == ("Quick", quick)
+    found = started(releases, quick_id)
+    assert (found["name"], found["releasePlanTemplateId"]) == ("Quick", quick_id)
     assert [each["name"] for each in found["milestones"]] == ["5%", "100%"]
     assert releases.wait(hours=1)["state"] == "done"
 
 
 @pytest.mark.parametrize("act", ["PUT", "DELETE"])
 def test_a_release_under_way_keeps_the_steps_that_its_template_had(
-    releases: Releases, admin: ApiClient, quick: str, act: str
+    releases: Releases, admin: ApiClient, quick_id: str, act: str
 ) -> None:
-    started(releases, quick)
+    started(releases, quick_id)
     before = releases.read()
     body = {"name": "Slow", "milestones": [step(1), step(2), step(3)]} if act == "PUT" else None
-    admin.ok(act, f"{ROOT}/{quick}", body)
+    admin.ok(act, f"{ROOT}/{quick_id}", body)
     assert releases.read() == before
     assert releases.wait(hours=1)["state"] == "done"
     assert releases.rollouts() == ["100"]
 
 
 def test_a_release_with_steps_of_its_own_leaves_its_template_as_it_is(
-    releases: Releases, admin: ApiClient, quick: str
+    releases: Releases, admin: ApiClient, quick_id: str
 ) -> None:
-    before = admin.ok("GET", f"{ROOT}/{quick}")
-    found = releases.create(step(50), step(100), templateId=quick)
+    before = admin.ok("GET", f"{ROOT}/{quick_id}")
+    found = releases.create(step(50), step(100), templateId=quick_id)
     assert [each["name"] for each in found["milestones"]] == ["50%", "100%"]
-    after = admin.ok("GET", f"{ROOT}/{quick}")
+    after = admin.ok("GET", f"{ROOT}/{quick_id}")
     assert after == before | {"usedBy": 1}
 
 
 def test_it_counts_the_releases_that_started_from_it_and_those_that_were_stopped(
-    releases: Releases, admin: ApiClient, quick: str
+    releases: Releases, admin: ApiClient, quick_id: str
 ) -> None:
-    assert uses(admin, quick) == (0, 0)
-    started(releases, quick)
-    assert uses(admin, quick) == (1, 0)
+    assert uses(admin, quick_id) == (0, 0)
+    started(releases, quick_id)
+    assert uses(admin, quick_id) == (1, 0)
     releases.act("stop")
-    started(releases, quick)
-    assert uses(admin, quick) == (2, 1)
+    started(releases, quick_id)
+    assert uses(admin, quick_id) == (2, 1)
 
 
 def test_the_name_of_the_feature_stands_where_unleash_has_it(
@@ -90,7 +70,7 @@ def test_the_name_of_the_feature_stands_where_unleash_has_it(
 @pytest.mark.usefixtures("feature")
 def test_a_template_of_a_project_is_for_features_of_that_project(admin: ApiClient) -> None:
     admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
-    body = {"name": "Own", "milestones": STEPS}
+    body = {"name": "Own", "milestones": QUICK["milestones"]}
     id = admin.ok("POST", "/projects/shop/release-templates", body)["id"]
     refused = admin.post(PLANS, {"templateId": id})
     assert problems_of(refused) == {
