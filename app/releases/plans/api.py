@@ -60,7 +60,7 @@ def create(
     """Create a release of a feature
 
     It starts at once with “start”, by itself with “startAt”, or else when you start its first step.
-    With ?dryRun=true you see what each step will mean, and nothing is changed.
+    With ?dryRun=true&extended=true you see what each step will mean, and nothing is changed.
     """
     found = service.create(current_actor, project_id, name, environment, **data)
     address = url_for(
